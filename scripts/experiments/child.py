@@ -23,7 +23,7 @@ import numpy as np  # noqa: E402
 import scipy.sparse  # noqa: E402
 
 from experiments import certify  # noqa: E402
-from experiments.problem import SEED, Fitted, Problem  # noqa: E402
+from experiments.problem import NO_MEMORY, SEED, Fitted, Problem  # noqa: E402
 
 SHORT = 0.3  # seconds; shorter runs are repeated
 MAX_RUNS = 5  # at most; the run of median time counts
@@ -135,4 +135,8 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except MemoryError as e:
+        print(e, file=sys.stderr)
+        sys.exit(NO_MEMORY)

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from experiments import sets
 from experiments.declare import Cell, Outcome
+from experiments.problem import NO_MEMORY
 
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent
@@ -105,7 +106,7 @@ class Runner:
             if child.returncode == -signal.SIGALRM:
                 ended = "over time"
             elif ended == "done" and child.returncode:
-                ended = "failed"
+                ended = "out of memory" if child.returncode == NO_MEMORY else "failed"
             out.seek(0)
             words.seek(0)
             lines = [line for line in out.read().splitlines() if line.startswith("{") and line.endswith("}")]

@@ -6,6 +6,7 @@ settings: C.  R runs as a process of its own on dense rows, and measures the tim
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import tempfile
 from pathlib import Path
@@ -16,6 +17,7 @@ from experiments.problem import Fitted, Problem
 
 METHODS = ("C-bsvc, linear",)
 MAX_VALUES = 5e7  # of the dense matrix: beyond there is no memory for R's copies
+R_SHARE = 0.98  # of the time left, after which R is ended: it would outlive this process
 PROGRAM = """
 library(kernlab)
 asked <- commandArgs(TRUE)
@@ -51,6 +53,10 @@ def fit(problem: Problem, method: str, step: float | None, settings: dict) -> Fi
             file.write(problem.y.tobytes())
         program.write_text(PROGRAM)
         asked = ["Rscript", program, rows, str(n), str(d), repr(problem.C), repr(tolerance), out]
-        subprocess.run(asked, check=True, capture_output=True, text=True)
+        left = signal.getitimer(signal.ITIMER_REAL)[0]
+        try:
+            subprocess.run(asked, check=True, capture_output=True, text=True, timeout=R_SHARE * left if left else None)
+        except subprocess.TimeoutExpired:
+            signal.pause()  # for the alarm that ends this process
         seconds, b, *w = np.fromfile(out)
     return Fitted(seconds, np.array(w), -b)
