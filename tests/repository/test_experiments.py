@@ -19,8 +19,9 @@ from experiments.declare import Cell, Data, Dataset, Experiment, Finding, Outcom
 from experiments.measures import slope, verdict
 from experiments.problem import Problem
 from experiments.races import Race, error, leasts, reached, seconds_near
-from experiments.runner import Runner
-from svmtool import __version__
+from experiments.runner import OURS, Runner
+from svmtool import __version__, registry
+from svmtool.api.solver_choice import OPTION_OF
 
 SMALL = Data("breast_cancer", rows=60, unit=True, bias=True)
 EXPERIMENTS = studies.all_of_them()
@@ -209,6 +210,17 @@ def test_every_experiment_is_sound_and_says_when_nothing_was_measured(name):
     assert all((REPOSITORY / "data" / c.data.name).is_file() for c in quick)
     for ended in ("absent", "over time"):
         assert e.conclude([Outcome(c, [], ended) for c in quick]).holds == "not measured"
+
+
+@pytest.mark.parametrize("name", list(EXPERIMENTS))
+def test_every_cell_of_svmtool_asks_for_options_of_its_row(name):
+    for cell in [c for quick in (True, False) for c in EXPERIMENTS[name].cells(quick) if c.tool == OURS]:
+        kind, number = cell.method.split("-s ")
+        method = cell.settings.get("method", "paper" if int(number) >= 30 else "fast")
+        row = (registry.find_kernel if kind else registry.find)(int(number), method)
+        assert row.printed == (method == "paper"), f"-s {number} has no --method {method}"
+        asked = {OPTION_OF[key] for key in {*cell.settings, cell.vary} - {"method"} if key in OPTION_OF}
+        assert asked <= registry.supported_options(row)
 
 
 def test_the_report_holds_what_was_found():
