@@ -163,7 +163,7 @@ EXPERIMENTS = (
         "differences within 2 points", cost_cells, over_costs, 130.0,
     ),
     Experiment(
-        "alm-section4.1", "Nie et al. 2014, Section 4.1", "training time does not depend on C and p",
+        "alm-costs", "Nie et al. 2014, Section 4.1", "training time does not depend on C and p",
         "no numbers", flat_cells, flatness, 50.0,
     ),
 )  # fmt: skip
