@@ -82,3 +82,8 @@ def longest_over_shortest(times: Sequence[float]) -> float:
 def named(data: Data, stands: dict[str, str]) -> str:
     """The name of a set in a table, with that of the paper's set for which it stands."""
     return f"{data} for {stands[data.name]}" if data.name in stands else str(data)
+
+
+def joined(words: Sequence[str]) -> str:
+    """Sentences about sets as one text."""
+    return "; ".join(words) + "." if words else "Nothing ended."

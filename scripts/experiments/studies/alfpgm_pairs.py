@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from experiments.declare import Cell, Data, Dataset, Experiment, Finding, Outcome, Plot
-from experiments.measures import points, verdict
+from experiments.measures import joined, points, verdict
 
 SETS = ("htru2_scale", "magic04_scale", "w8a")
 ROWS = 5_000  # of each set
@@ -38,7 +38,7 @@ def conclude(outcomes: list[Outcome]) -> Finding:
         inside = min(t for p, t in times.items() if BEST[0] <= p <= BEST[1])
         checks.append(inside <= NOISE * times[p])
         words.append(f"{name}: p = {p} is the fastest, {times[p]:.3g} s, 50 to 100 take {inside:.3g} s at best")
-    return Finding("; ".join(words) + ".", verdict(checks), tables, plots)
+    return Finding(joined(words), verdict(checks), tables, plots)
 
 
 EXPERIMENTS = (

@@ -10,6 +10,7 @@ from experiments.measures import (
     by_name,
     fact,
     geometric_mean,
+    joined,
     points,
     ratios,
     seconds,
@@ -114,7 +115,7 @@ def growth(outcomes: list[Outcome]) -> Finding:
             f"{geometric_mean(between):.2g} times FALSVM's seconds"
         )
         plots.append(Plot(f"{name}: training time over rows", "rows", "seconds", curves))
-    return Finding("; ".join(words) + ".", verdict(checks), plots=plots)
+    return Finding(joined(words), verdict(checks), plots=plots)
 
 
 EXPERIMENTS = (

@@ -12,7 +12,7 @@ import math
 from typing import Any
 
 from experiments.declare import Cell, Data, Dataset, Experiment, Finding, Outcome, Plot
-from experiments.measures import CONSTANT, LINEAR, by_name, geometric_mean, points, slope, verdict
+from experiments.measures import CONSTANT, LINEAR, by_name, geometric_mean, joined, points, slope, verdict
 
 SETS = {  # the normal class, features
     "shuttle.scale": (1, 9), "satimage.scale": (1, 36), "a9a": (-1, 123), "cod-rna.std": (-1, 8),
@@ -172,7 +172,7 @@ def growth(outcomes: list[Outcome]) -> Finding:
             f"{name}: log-log slopes over the rows: FOSVM1's rounds {found[0]:.2f}, seconds per round "
             f"{found[1]:.2f}; FOSVM2's {found[2]:.2f} and {found[3]:.2f}"
         )
-    return Finding("; ".join(words) + ".", verdict(checks), plots=plots)
+    return Finding(joined(words), verdict(checks), plots=plots)
 
 
 SOURCE = "Le et al. 2015 (FOSVM), "

@@ -10,6 +10,7 @@ from experiments.measures import (
     by_name,
     fact,
     geometric_mean,
+    joined,
     named,
     points,
     ratios,
@@ -127,7 +128,7 @@ def varied(outcomes: list[Outcome]) -> Finding:
             f"{100 * (max(shares.values()) - min(shares.values())):.2g} points"
         )
     plots = [Plot(f"{what} over t", "t", what, found, log_y=what != "accuracy") for what, found in curves.items()]
-    return Finding("; ".join(words) + ".", verdict(checks), tables, plots, "; ".join(again))
+    return Finding(joined(words), verdict(checks), tables, plots, "; ".join(again))
 
 
 def growth(outcomes: list[Outcome]) -> Finding:
@@ -136,7 +137,9 @@ def growth(outcomes: list[Outcome]) -> Finding:
         name = named(group[ALGORITHM].cell.data, STANDS)
         curves = {tool: points(o, "rows", "seconds") for tool, o in group.items()}
         slopes = {tool: slope(some) for tool, some in curves.items() if some[1:]}
-        checks += [slopes[ALGORITHM] <= LINEAR] if ALGORITHM in slopes else []
+        if ALGORITHM not in slopes:
+            continue
+        checks.append(slopes[ALGORITHM] <= LINEAR)
         rounds = slope(points(group[ALGORITHM], "rows", "iterations"))
         words.append(
             f"{name}: log-log slopes {', '.join(f'{tool} {value:.2f}' for tool, value in slopes.items())}, of the "
@@ -144,7 +147,7 @@ def growth(outcomes: list[Outcome]) -> Finding:
         )
         plots.append(Plot(f"{name}: training time over rows", "rows", "seconds", curves))
     why = "an iteration costs n kernel values, and the number of iterations is not constant (slopes above)"
-    return Finding("; ".join(words) + ".", verdict(checks), plots=plots, why="" if all(checks) else why)
+    return Finding(joined(words), verdict(checks), plots=plots, why="" if all(checks) else why)
 
 
 SOURCE = "Nguyen et al. 2015 (SGD-LSSVM), "
