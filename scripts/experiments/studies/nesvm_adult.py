@@ -67,7 +67,7 @@ def over_costs(outcomes: list[Outcome]) -> Finding:
     first = outcomes[:: len(TOOLS)]
     table, plot = drawn(outcomes, [o.cell.settings["C"] for o in first], "C", f"{first[0].cell.data}")
     times = timed(outcomes)
-    if all(math.isinf(best(t)) for t in times) or not any(o.steps for o in first):
+    if all(math.isinf(best(t)) for t in times) or not any(o.weights for o in first):
         return Finding("NESVM or every peer was not measured.", "not measured", [table], [plot])
     ranges = {name: longest_over_shortest([t[name] for t in times]) for name in (OWN, *PEERS)}
     got = {name: r for name, r in ranges.items() if math.isfinite(r)}
@@ -93,7 +93,7 @@ def over_sizes(outcomes: list[Outcome]) -> Finding:
     table, plot = drawn(outcomes, sizes, "rows", f"{outcomes[0].cell.data.name}, C = 1")
     times = timed(outcomes)
     pairs = [(m, t) for m, t in zip(sizes, times, strict=True) if math.isfinite(best(t))]
-    if not pairs or not any(o.steps for o in outcomes[:: len(TOOLS)]):
+    if not pairs or not any(o.weights for o in outcomes[:: len(TOOLS)]):
         return Finding("NESVM or every peer was not measured.", "not measured", [table], [plot])
     below = [t[OWN] <= best(t) for m, t in pairs if m < FEW]
     above = [t["Pegasos"] <= t[OWN] and math.isfinite(t["Pegasos"]) for m, t in pairs if m > MANY]

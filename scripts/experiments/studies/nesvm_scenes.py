@@ -49,7 +49,7 @@ def conclude(outcomes: list[Outcome]) -> Finding:
     plots = [Plot(name, "C", "seconds to 1%", curves)]
     pairs = [(t[OWN], min(t[peer] for peer in PEERS)) for t in times]
     pairs = [(own, peer) for own, peer in pairs if math.isfinite(peer)]
-    if not pairs or not any(row[OWN].steps for row in rows):
+    if not pairs or not any(row[OWN].weights for row in rows):
         return Finding("NESVM or every peer of the paper was not measured.", "not measured", tables, plots)
     ranges = {name: longest_over_shortest([t[name] for t in times]) for name in (OWN, *PEERS)}
     flat = ranges[OWN] <= min(ranges[peer] for peer in PEERS) and math.isfinite(ranges[OWN])
