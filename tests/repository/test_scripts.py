@@ -28,6 +28,8 @@ def solvers(script: Path) -> list[int]:
     return [int(number) for number in head(script, "solvers")[0].split()]
 
 
+
+
 def run_script(script: Path, folder: Path, data: Path):
     """In `folder`, which has the commands in bin/ and gets the sets."""
     for name in ("breast_cancer", "breast_cancer.t", "digits", "digits.t", "diabetes"):
