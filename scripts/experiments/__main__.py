@@ -3,20 +3,24 @@
     python scripts/experiments [--only alm-table1,..] [--quick] [--peer-python PYTHON] [--data DIR] [--results DIR]
 
 Finished cells are saved in the results folder: a second run continues where the first stopped.  Where the noise of the
-times could change a verdict, quick cells are measured in further rounds (rounds.py).
+times could change a verdict, short cells are measured in further rounds (rounds.py).  Each experiment has a budget of
+seconds; cells that have not begun by then are left out.
 A run of all experiments without --quick writes EXPERIMENTS.md; every run writes the HTML page.
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import datetime
 import functools
 import platform
 import shutil
 import sys
+import time
 from pathlib import Path
 
+QUICK_SECONDS = 280.0  # of all experiments with --quick
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent
 sys.path = [str(REPOSITORY), str(HERE.parent), *(p for p in sys.path if Path(p).resolve() != HERE)]
@@ -26,7 +30,8 @@ from tqdm import tqdm  # noqa: E402
 import machine  # noqa: E402
 from experiments import report, rounds, studies  # noqa: E402
 from experiments.declare import Cell, Outcome  # noqa: E402
-from experiments.runner import Runner  # noqa: E402
+from experiments.runner import OURS, Runner  # noqa: E402
+from svmtool import __version__  # noqa: E402
 
 
 def options() -> argparse.Namespace:
@@ -64,16 +69,21 @@ def main() -> int:
     folders = [Path(f) for f in chosen.data or (REPOSITORY.parent / "shared" / "data", REPOSITORY / "data")]
     results = Path(chosen.results)
     runner = Runner(folders, results, chosen.peer_python)
-    found, failed = [], 0
+    found, failed, spent = [], 0, dict.fromkeys(names, 0.0)
     with tqdm(unit="cell", disable=None) as bar:
 
         def run(name: str, cells: list[Cell]) -> list[Outcome]:
             nonlocal failed
             outcomes = []
             bar.total = (bar.total or 0) + len(cells)
+            budget = known[name].budget
+            if chosen.quick:  # twice its share of the time that is left
+                budget = 2.0 * (QUICK_SECONDS - sum(spent.values())) / (len(names) - names.index(name) + 1)
             for cell in cells:
                 bar.set_postfix_str(f"{name}: {cell}"[:80])
-                outcomes.append(runner.run(cell))
+                started = time.monotonic()
+                outcomes.append(runner.run(cell) if spent[name] < budget else Outcome(cell, [], "left out"))
+                spent[name] += time.monotonic() - started
                 if outcomes[-1].ended == "failed":
                     failed += 1
                     tqdm.write(f"{name}: {cell} failed: {outcomes[-1].words.strip()}", file=sys.stderr)
@@ -85,13 +95,17 @@ def main() -> int:
             finding = known[name].conclude(outcomes)
             if not chosen.quick:
                 finding = rounds.with_repeats(known[name].conclude, outcomes, functools.partial(run, name))
+            if missing := sum(o.ended == "left out" for o in outcomes):
+                note = f" {missing} of {len(outcomes)} measurements were left out for lack of time."
+                finding = dataclasses.replace(finding, measured=finding.measured + note)
             found.append((known[name], finding))
-            tqdm.write(f"{name}: {finding.measured} Holds: {finding.holds}.")
+            tqdm.write(f"{name}, {spent[name]:.0f} s: {finding.measured} Holds: {finding.holds}.")
     facts = {
         "date": datetime.date.today().isoformat(),
         "machine": f"{machine.processor()}, {machine.cores()} cores, {platform.system()}",
         "Python": platform.python_version(),
-        "versions": ", ".join(dict.fromkeys(v for _, v in sorted(runner.versions.items()) if v)),
+        "version": f"svmtool {__version__}",
+        "compared with": ", ".join(dict.fromkeys(v for t, v in sorted(runner.versions.items()) if v and t != OURS)),
     }  # fmt: skip
     if chosen.quick:
         facts["quick"] = "a few small cells, to see that everything runs: no conclusions"

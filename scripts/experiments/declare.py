@@ -12,6 +12,18 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
+NAMES = {  # of sets that are not all of the papers' sets of that name, or have two of their classes
+    "covtype.binary.scale01.part": "covtype (92,962 rows)",
+    "connect-4": "connect-4 (win or not)",
+    "shuttle.scale": "shuttle (class 1 or not)",
+    "poker": "poker (25,010 rows, class 0 or not)",
+    "imdb.tfidf": "imdb (tf-idf)",
+    "mnist.scale": "mnist",
+    "cod-rna.std": "cod-rna",
+    "htru2_scale": "htru2",
+    "magic04_scale": "magic",
+}
+
 
 @dataclasses.dataclass(frozen=True)
 class Data:
@@ -39,7 +51,7 @@ class Data:
     def __str__(self) -> str:
         more = [] if self.rows is None else [f"{self.rows:,} rows"]
         more += [] if self.features is None else [f"{self.features} features"]
-        return ", ".join([self.name, *more])
+        return ", ".join([NAMES.get(self.name, self.name), *more])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,11 +61,11 @@ class Cell:
     tool, method   a module of tools/ and one of its METHODS
     objective      what certify.py is to compute, e.g. "hinge"; "" for none
     settings       C and whatever else the method takes (JSON values only)
-    steps          arguments of `fit`, in turn, e.g. tolerances; the first is run twice, the first time unmeasured
+    steps          arguments of `fit`, in turn, e.g. tolerances; before the first a few rows are run unmeasured
     vary           meaning of a step: "": the tool's own; "rows": a number of rows, of one random order; else the
                    setting of that name, say C, and the tool gets the setting "tolerance" as its step
     folds          folds of a cross-validation at each step, whose accuracy is "validated"; 0: none
-    seconds        time limit of all its fits together
+    seconds        time limit of all its fits together, but the unmeasured one
     megabytes      memory limit
     run            number of the repetition, also the seed
     """
@@ -90,20 +102,30 @@ class Outcome:
     steps   a dict for each step that ended: "step", "seconds" (of training alone), "rows", "features", "objective",
             "accuracy" (of the test rows), "validated" with folds, and what the tool adds; with a kernel "support"
             (vectors), and with an objective "training_error" (share of rows); with training rows of one class
-            "rejected" (share of them) and "valid" and "auc", areas under the ROC curve of two halves of the test rows
-    ended   "done", "over time", "out of memory", "failed" or "absent" (the tool is not installed)
+            "rejected" (share of them) and "valid" and "auc", areas under the ROC curve of two halves of the test rows;
+            of a paper's algorithm "trace": pairs of seconds and objective, of the iterates that improve on all before
+            and of the last
+    ended   "done", "over time", "out of memory", "failed", "absent" (the tool or the set is not there) or "left out"
+            (the time of the experiment was used up)
     words   the end of a failed cell's output
+    cut     the step of a paper's algorithm that the time limit ended, at its last iterate: `ended` is "over time"
     """
 
     cell: Cell
     steps: list[dict[str, Any]]
     ended: str
     words: str = ""
+    cut: dict[str, Any] | None = None
 
     @property
     def last(self) -> dict[str, Any] | None:
         """The last step that ended."""
         return self.steps[-1] if self.steps else None
+
+    @property
+    def weights(self) -> list[dict[str, Any]]:
+        """All steps that gave weights: those that ended, and the one that was cut."""
+        return self.steps if self.cut is None else [*self.steps, self.cut]
 
 
 @dataclasses.dataclass
@@ -132,8 +154,8 @@ class Finding:
     """The result of an experiment.
 
     measured   the measured figures that decide on the claim, as text
-    holds      "yes", "no", "partly" or "not measured"
-    why        what limits our solver, or why the claim fails
+    holds      "yes", "no", "partly" or "not measured": of the paper's algorithm as printed
+    why        what limits the paper's algorithm, or why the claim fails
     """
 
     measured: str
@@ -153,6 +175,7 @@ class Experiment:
     printed   the figures that the paper prints
     cells     quick -> the cells; quick: a few small ones that take seconds
     conclude  outcomes, in the order of the cells -> Finding
+    budget    seconds for all its cells in a full run: those that have not begun by then are left out
     """
 
     name: str
@@ -161,3 +184,4 @@ class Experiment:
     printed: str
     cells: Callable[[bool], list[Cell]]
     conclude: Callable[[list[Outcome]], Finding]
+    budget: float = 60.0

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any
 
-from experiments.declare import Outcome
+from experiments.declare import Data, Outcome
 
 LINEAR, CONSTANT = 1.25, 0.25  # log-log slopes up to which a time counts as linear, or constant, in the rows
 
@@ -75,11 +74,16 @@ def points(outcome: Outcome, x: str, y: str) -> list[tuple[float, float]]:
     return [(s[x], s[y]) for s in outcome.steps if x in s and y in s]
 
 
-def costs_of_steps(step: dict[str, Any]) -> str:
-    """Cost of our steps over linear rows relative to an epoch of coordinate descent."""
-    k = step["iterations"]
-    each, of_pass = 1e3 * step["seconds"] / max(k, 1), 2 * step["nonzeros"]
-    return (
-        f"ours takes {k} steps of {each:.2g} ms over {step['rows']:,} rows, each with a system of {step['features']:,} "
-        f"features, while an epoch of coordinate descent is {of_pass:,} multiplications"
-    )
+def longest_over_shortest(times: Sequence[float]) -> float:
+    """The ratio; inf if one is not finite, nan without times."""
+    return math.nan if not times else max(times) / min(times) if math.isfinite(max(times)) else math.inf
+
+
+def named(data: Data, stands: dict[str, str]) -> str:
+    """The name of a set in a table, with that of the paper's set for which it stands."""
+    return f"{data} for {stands[data.name]}" if data.name in stands else str(data)
+
+
+def joined(words: Sequence[str]) -> str:
+    """Sentences about sets as one text."""
+    return "; ".join(words) + "." if words else "Nothing ended."

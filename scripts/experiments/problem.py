@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 SEED = 1
+NO_MEMORY = 77  # exit status of a cell that cannot have the memory that it needs
 WARM_ROWS = 100  # of the warm-up run
 
 

@@ -19,12 +19,14 @@ from pathlib import Path
 
 from experiments import sets
 from experiments.declare import Cell, Outcome
+from experiments.problem import NO_MEMORY
 
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent
-OURS = "ours"  # prefix of tools that run under our Python
+OURS = "ours"  # svmtool itself
+OWN_PYTHON = (OURS, "least_squares", "pegasos")  # tools that need no package of peers.txt
 WATCH_INTERVAL = 0.05  # seconds between two checks of a child
-BESIDE = 60.0  # seconds for a child in addition to its fits, mostly for the evaluator
+BESIDE = 90.0  # seconds for a child in addition to its fits: its warm-up, and mostly the evaluator
 PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 LAST_WORDS = 400  # characters of a failed cell's output
 
@@ -38,7 +40,7 @@ class Runner:
         self._codes: dict[str, str] = {}
 
     def python(self, tool: str) -> str:
-        return sys.executable if tool.startswith(OURS) else self.peer_python
+        return sys.executable if tool in OWN_PYTHON else self.peer_python
 
     def version(self, tool: str) -> str:
         """A tool's version; empty if it is not installed."""
@@ -52,7 +54,7 @@ class Runner:
         """A digest of our code in a cell's process."""
         if tool not in self._codes:
             files = [HERE / name for name in ("child.py", "certify.py", "problem.py", f"tools/{tool}.py")]
-            if tool.startswith(OURS):
+            if tool == OURS:
                 files += (REPOSITORY / "svmtool").rglob("*.py")
             digest = hashlib.sha256()
             for file in sorted(files):
@@ -68,7 +70,7 @@ class Runner:
         kept = self.results / "cells" / f"{cell.key(version + self.code(cell.tool))}.json"
         if kept.exists():
             facts = json.loads(kept.read_text())
-            return Outcome(cell, facts["steps"], facts["ended"], facts["words"])
+            return Outcome(cell, facts["steps"], facts["ended"], facts["words"], facts["cut"])
         try:
             data = sets.prepared(cell.data, self.folders, self.results / "data")
         except sets.AbsentError as e:
@@ -76,7 +78,7 @@ class Runner:
         outcome = self._child(cell, data)
         kept.parent.mkdir(parents=True, exist_ok=True)
         facts = {"cell": cell.order(), "version": version, "date": time.strftime("%Y-%m-%d %H:%M")}
-        facts |= {"steps": outcome.steps, "ended": outcome.ended, "words": outcome.words}
+        facts |= {"steps": outcome.steps, "ended": outcome.ended, "words": outcome.words, "cut": outcome.cut}
         partial = kept.with_suffix(".partial")
         partial.write_text(json.dumps(facts, indent=1) + "\n")
         partial.replace(kept)
@@ -104,11 +106,13 @@ class Runner:
             if child.returncode == -signal.SIGALRM:
                 ended = "over time"
             elif ended == "done" and child.returncode:
-                ended = "failed"
+                ended = "out of memory" if child.returncode == NO_MEMORY else "failed"
             out.seek(0)
             words.seek(0)
             lines = [line for line in out.read().splitlines() if line.startswith("{") and line.endswith("}")]
-            return Outcome(cell, [json.loads(line) for line in lines], ended, words.read()[-LAST_WORDS:])
+            steps = [json.loads(line) for line in lines]
+            cut = steps.pop() if steps and steps[-1].get("cut") else None
+            return Outcome(cell, steps, "over time" if cut else ended, words.read()[-LAST_WORDS:], cut)
 
 
 def _environment() -> dict[str, str]:

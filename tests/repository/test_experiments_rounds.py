@@ -1,4 +1,4 @@
-"""Verdicts of experiments under the noise of times, and when cells are measured again."""
+"""When cells of experiments are measured again, and what then decides."""
 
 from __future__ import annotations
 
@@ -28,20 +28,10 @@ def pair(own: float, other: float) -> list[Outcome]:
     return [outcome(CELLS[0], own), outcome(CELLS[1], other)]
 
 
-def test_noise_changes_close_verdicts_only():
-    assert rounds.verdicts(race, pair(1.0, 3.0), [1, 1]) == ["yes"]
-    assert rounds.verdicts(race, pair(3.0, 1.0), [1, 1]) == ["no"]
-    assert rounds.verdicts(race, pair(1.0, 1.05), [1, 1]) == ["no", "yes"]
-
-
-def test_rounds_lessen_the_noise():
-    near = pair(1.0, 1.4)
-    assert rounds.verdicts(race, near, [1, 1]) == ["no", "yes"] and rounds.verdicts(race, near, [3, 3]) == ["yes"]
-
-
 def test_clear_findings_are_not_measured_again():
-    found = rounds.with_repeats(race, pair(1.0, 3.0), lambda cells: pytest.fail("measured again"))
-    assert found.holds == "yes"
+    for own, other in ((1.0, 1.4), (1.4, 1.0)):
+        found = rounds.with_repeats(race, pair(own, other), lambda cells: pytest.fail("measured again"))
+        assert found == race(pair(own, other))
 
 
 def test_unclear_findings_are_measured_again_and_medians_decide():
@@ -55,7 +45,7 @@ def test_unclear_findings_are_measured_again_and_medians_decide():
     assert asked == [[2, 2], [3, 3]] and found.measured == "1 against 4" and found.holds == "yes"
 
 
-def test_slow_and_failed_runs_are_not_repeated_and_what_stays_open_is_reported():
+def test_slow_and_failed_runs_are_not_repeated_and_the_verdict_is_that_of_the_medians():
     slow = rounds.SHORT + 1.0
     asked = []
 
@@ -64,9 +54,17 @@ def test_slow_and_failed_runs_are_not_repeated_and_what_stays_open_is_reported()
         return [outcome(c, 0.0, "failed") for c in cells]
 
     found = rounds.with_repeats(race, pair(slow, slow), run)
-    assert not asked and found.holds == "no to yes"
+    assert not asked and found.holds == "yes"
     found = rounds.with_repeats(race, pair(1.0, 1.01), run)
-    assert asked == ["ours", "peer"] * 2 and found.holds == "no to yes" and found.measured == "1 against 1.01"
+    assert asked == ["ours", "peer"] * 2 and found.holds == "yes" and found.measured == "1 against 1.01"
+
+
+def test_noise_is_that_of_our_times_and_their_traces():
+    own, peer = pair(2.0, 3.0)
+    own.steps[0]["trace"], own.cut = [[1.0, 9.0], [2.0, 8.0]], {"step": 1.0, "seconds": 4.0}
+    slower = rounds.noisy(own, 1.5)
+    assert slower.steps[0]["seconds"] == 3.0 and slower.steps[0]["trace"] == [[1.5, 9.0], [3.0, 8.0]]
+    assert slower.cut == {"step": 1.0, "seconds": 6.0} and rounds.noisy(peer, 1.5) == peer
 
 
 def test_unmeasured_findings_stay_unmeasured():
@@ -74,12 +72,6 @@ def test_unmeasured_findings_stay_unmeasured():
     assert rounds.with_repeats(nothing, pair(1.0, 1.0), lambda cells: pytest.fail("run")).holds == "not measured"
 
 
-def test_medians_are_of_each_number_that_all_rounds_give():
-    found = rounds.combined(
-        [
-            outcome(CELLS[0], 3.0, objective=5.0, iterations=7, words="a"),
-            outcome(CELLS[0], 1.0, objective=9.0, iterations=2, words="b"),
-            outcome(CELLS[0], 2.0, objective=1.0, iterations=4),
-        ]
-    )
-    assert found.steps == [{"step": 0.1, "seconds": 2.0, "objective": 5.0, "iterations": 4, "words": "a"}]
+def test_the_run_of_median_time_stands_for_all_rounds():
+    found = rounds.combined([outcome(CELLS[0], t, objective=f) for t, f in ((3.0, 5.0), (1.0, 9.0), (2.0, 1.0))])
+    assert found.steps == [{"step": 0.1, "seconds": 2.0, "objective": 1.0}]

@@ -13,6 +13,7 @@ MODULES = (
     "mfn_seeding",
     "mfn_costs",
     "nesvm_adult",
+    "nesvm_scenes",
     "alfpgm_tables",
     "alfpgm_pairs",
     "alsvm_tables",

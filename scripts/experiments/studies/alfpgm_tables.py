@@ -1,4 +1,4 @@
-"""ALFPGM, Dataset 2 and Figure 8: C-SVC with the RBF kernel, C = 100, tolerance 1e-2, features within [-1, 1]."""
+"""ALFPGM, Table 2 and Figure 8: C-SVC with the RBF kernel, C = 100, tolerance 1e-2, features within [-1, 1]."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from experiments.declare import Cell, Data, Dataset, Experiment, Finding, Outcom
 from experiments.measures import by_name, fact, geometric_mean, optimum, ratios, seconds, shown, verdict
 
 SETS = ("magic04_scale", "htru2_scale", "shuttle.scale", "w8a", "ijcnn1", "cod-rna.std")
-QUICK = ("breast_cancer", "diabetes")
+QUICK = ("diabetes",)
 HELD_OUT = 0.05  # the paper's errors are those of the training rows
 SETTINGS = {"C": 100.0, "cache_mb": 1000}
 TOOLS = {
-    "ALFPGM": ("ours", "kernel -s 60", {}, 20.0),
-    "the paper's form": ("ours", "kernel -s 60", {"paper_form": True}, 10.0),
-    "SMO (scikit-learn)": ("sklearn", "SVC", {}, 20.0),
-    "SMO (LIBSVM)": ("libsvm", "-s 0", {}, 20.0),
-    "oneDAL": ("onedal", "SVC", {}, 20.0),
+    "ALFPGM": ("ours", "kernel -s 60", {}),
+    "svmtool, fast": ("ours", "kernel -s 60", {"method": "fast"}),
+    "SMO (scikit-learn)": ("sklearn", "SVC", {}),
+    "SMO (LIBSVM)": ("libsvm", "-s 0", {}),
+    "oneDAL": ("onedal", "SVC", {}),
 }
-OWN, PAPER, SMO = "ALFPGM", "the paper's form", "SMO (scikit-learn)"
+OWN, SMO = "ALFPGM", "SMO (scikit-learn)"
 EQUAL = 0.01  # objectives (relative) and training errors that differ by no more are equal
 
 
 def cells(quick: bool) -> list[Cell]:
     data = [Data(name, unit=True, test=HELD_OUT) for name in (QUICK if quick else SETS)]
     return [
-        Cell(tool, method, d, "hinge", SETTINGS | more, (1e-2,), seconds=5.0 if quick else bound)
-        for d in data for tool, method, more, bound in TOOLS.values()
+        Cell(tool, method, d, "hinge", SETTINGS | more, (1e-2,), seconds=4.0 if quick else 20.0)
+        for d in data for tool, method, more in TOOLS.values()
     ]  # fmt: skip
 
 
@@ -57,7 +57,13 @@ def table(outcomes: list[Outcome]) -> Finding:
     for group in groups:
         least = optimum(group.values())
         name = str(group[OWN].cell.data)
-        times.append([f"{name}, {fact(group[OWN], 'rows'):g} rows", *(shown(o, seconds(o)) for o in group.values())])
+        times.append(
+            [
+                name,
+                next((o.last["rows"] for o in group.values() if o.last), "-"),
+                *(shown(o, seconds(o)) for o in group.values()),
+            ]
+        )
         for tool, o in group.items():
             if o.last:
                 above = (fact(o, "objective") - least) / least
@@ -69,19 +75,14 @@ def table(outcomes: list[Outcome]) -> Finding:
             equal.append(max(apart, errors) <= EQUAL)
     won, sentence = against(groups, OWN, SMO)
     others = [against(groups, OWN, tool)[1] for tool in ("SMO (LIBSVM)", "oneDAL")]
-    ended = sum(group[PAPER].ended == "done" for group in groups)
+    ended = sum(group[OWN].ended == "done" for group in groups)
     words = (
-        f"{sentence}; {'; '.join(others)}; objective and training error equal those of SMO on {sum(equal)} "
-        f"of {len(equal)} sets; the paper's form ends on {ended} of {len(groups)}: {against(groups, PAPER, SMO)[1]}."
+        f"ALFPGM ends on {ended} of {len(groups)} sets; {sentence}; {'; '.join(others)}; objective and training error "
+        f"equal those of SMO on {sum(equal)} of {len(equal)} sets where both finished."
     )
     heads = ["set", "tool", "training error in percent", "objective", "relative to the least", "support vectors"]
-    slower = ratios([g[PAPER] for g in groups], [g[OWN] for g in groups])
-    why = (
-        f"the paper's p pairs and projected gradients take {geometric_mean(slower):.2g} times as long as our form, "
-        f"which solves large working sets by steps of single pairs, where they converge (sets: {len(slower)})"
-    )
-    tables = [Dataset("Seconds of training alone", ["set", *TOOLS], times), Dataset("Results", heads, quality)]
-    return Finding(words, verdict(won + equal), tables, why=why if slower and min(slower) > 1.0 else "")
+    tables = [Dataset("Seconds of training alone", ["set", "rows", *TOOLS], times), Dataset("Results", heads, quality)]
+    return Finding(words, verdict(won + equal), tables)
 
 
 def per_row(outcomes: list[Outcome]) -> Finding:
@@ -113,12 +114,12 @@ EXPERIMENTS = (
         "alfpgm-table2", "Aregbesola and Griva 2022, Table 2 and Figures 5 to 7",
         "trains faster than SMO on most sets, at similar training error and objective",
         "the table is not in the available text; 11 sets of 18,201 to 98,528 rows against scikit-learn's SVC",
-        cells, table,
+        cells, table, 230.0,
     ),
     Experiment(
         "alfpgm-figure8", "Aregbesola and Griva 2022, Figure 8",
         "the time divided by the number of rows varies less from set to set than SMO's",
         "curves over the 11 sets of Table 2",
-        cells, per_row,
+        cells, per_row, 5.0,
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""ALSVM, Dataset II and Figure 1: seconds and accuracy of the linear LS-SVMs beside their peers, C = 1."""
+"""ALSVM, Table II and Figure 1: seconds and accuracy of the linear LS-SVMs beside their peers, C = 1."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from experiments.measures import (
     by_name,
     fact,
     geometric_mean,
+    joined,
     points,
     ratios,
     seconds,
@@ -22,36 +23,40 @@ SETS = (
     "a9a", "cod-rna.std", "covtype.binary.scale01.part", "mushrooms", "w8a", "svmguide3", "german.numer_scale",
     "poker", "shuttle.scale", "ijcnn1",
 )  # fmt: skip
-QUICK = ("breast_cancer", "diabetes")
+QUICK = ("diabetes",)
 POINT = 0.01  # accuracies that differ by at most this much are comparable
 TENS = 10.0  # "tens of times faster" means at least this
 TOOLS = {
-    "ALSVM": ("ours", "-s 71", None),
-    "FALSVM": ("ours", "-s 72", None),
-    "LLS-SVM": ("ours", "-s 70", None),
-    "LIBLINEAR -s 3": ("liblinear", "-s 3", None),
-    "Pegasos": ("sklearn", "Pegasos", 5),
-    "LIBLINEAR -s 2": ("liblinear", "-s 2", None),
-    "RidgeClassifier": ("sklearn", "RidgeClassifier", None),
+    "ALSVM": ("ours", "-s 71", None, {}),
+    "FALSVM": ("ours", "-s 72", None, {}),
+    "LLS-SVM": ("ours", "-s 70", None, {}),
+    "svmtool, fast (-s 71)": ("ours", "-s 71", None, {"method": "fast"}),
+    "LIBLINEAR -s 3": ("liblinear", "-s 3", None, {}),
+    "Pegasos": ("pegasos", "Pegasos", 5, {}),
+    "LIBLINEAR -s 1": ("liblinear", "-s 1", None, {}),
+    "RidgeClassifier": ("sklearn", "RidgeClassifier", None, {}),
 }
-PAPERS = ("LIBLINEAR -s 3", "Pegasos")  # that the paper compares with
+PAPERS = ("LIBLINEAR -s 3", "Pegasos")  # that the paper compares with; -s 3 is LIBLINEAR's solver for the hinge
 SIZES = {
-    "covtype.binary.scale01.part": (7_500, 15_000, 30_000, 45_000, 60_000, 74_000),
-    "cod-rna.std": (5_000, 10_000, 20_000, 30_000, 40_000, 47_000),
+    "covtype.binary.scale01.part": (7_500, 15_000, 30_000, 74_000),
+    "cod-rna.std": (5_000, 10_000, 20_000, 47_000),
 }
-QUICK_SIZES = {"digits": (400, 800, 1_600)}
+QUICK_SIZES = {"digits": (400, 1_200)}
 GROWING = ("ALSVM", "FALSVM")
 
 
 def table_cells(quick: bool) -> list[Cell]:
     data = [Data(name, bias=True, unit=True) for name in (QUICK if quick else SETS)]
-    return [Cell(tool, method, d, "", {}, (step,)) for d in data for tool, method, step in TOOLS.values()]
+    return [
+        Cell(tool, method, d, "", more, (step,), seconds=3.0 if quick else 20.0)
+        for d in data for tool, method, step, more in TOOLS.values()
+    ]  # fmt: skip
 
 
 def growth_cells(quick: bool) -> list[Cell]:
     sizes = QUICK_SIZES if quick else SIZES
     return [
-        Cell(*TOOLS[name][:2], Data(s, bias=True, unit=True), "", {}, some, "rows")
+        Cell(*TOOLS[name][:2], Data(s, bias=True, unit=True), "", {}, some, "rows", seconds=3.0 if quick else 20.0)
         for s, some in sizes.items() for name in GROWING
     ]  # fmt: skip
 
@@ -65,6 +70,8 @@ def table(outcomes: list[Outcome]) -> Finding:
         right.append([name, *(100 * fact(o, "accuracy") for o in group.values())])
         peers = [group[p] for p in PAPERS if group[p].last]
         if not peers:
+            continue
+        if group["ALSVM"].ended not in ("done", "over time"):
             continue
         least = min(map(seconds, peers))
         faster.append(seconds(group["ALSVM"]) < least)
@@ -82,36 +89,20 @@ def table(outcomes: list[Outcome]) -> Finding:
         )
     heads = ["set", *TOOLS]
     tables = [Dataset("Seconds of training alone, C = 1", heads, times), Dataset("Accuracy in percent", heads, right)]
-    return Finding(words, verdict(faster + fastest + near), tables, why=slower(groups))
+    return Finding(words, verdict(faster + fastest + near), tables, why=added(groups))
 
 
-def slower(groups: list[dict[str, Outcome]]) -> str:
-    """Multiplications of FALSVM and ALSVM where FALSVM takes longer."""
-    lost, shares, over = [], [], []
-    for group in groups:
-        own = group["FALSVM"].last
-        if own is None or seconds(group["FALSVM"]) <= seconds(group["ALSVM"]):
-            continue
-        n, d, length = own["rows"], own["features"], own["nonzeros"] / own["rows"]
-        lost.append(group["FALSVM"].cell.data.name)
-        shares.append(100.0 * own["added"] / n)
-        over.append(own["added"] * (length * d + d * d) / (0.5 * n * length * length + d**3 / 3.0))
-    if not lost:
-        return ""
-    return (
-        f"FALSVM is slower than ALSVM on {', '.join(lost)}. It adds {min(shares):.2g} to {max(shares):.2g}% of "
-        "the rows, but each update changes a features x features matrix, and rows are visited one after another, on "
-        "one core; ALSVM needs one Gram matrix, from pairs of a row's non-zeros, in blocks, and one factorisation. "
-        f"FALSVM's updates need {min(over):.2g} to {max(over):.2g} times as many multiplications"
-        f"{'; where they need fewer, visiting each row takes longer' if min(over) < 1.0 else ''}. The paper's gain "
-        "is over an ALSVM that changes the matrix for every row"
-    )
+def added(groups: list[dict[str, Outcome]]) -> str:
+    """The shares of the rows that FALSVM adds."""
+    steps = [group["FALSVM"].last for group in groups if group["FALSVM"].last]
+    shares = [100.0 * own["added"] / own["rows"] for own in steps if own.get("added")]
+    return f"FALSVM adds {min(shares):.2g} to {max(shares):.2g}% of the rows" if shares else ""
 
 
 def growth(outcomes: list[Outcome]) -> Finding:
     words, checks, plots = [], [], []
     for group in by_name(outcomes, GROWING):
-        name = group["ALSVM"].cell.data.name
+        name = str(group["ALSVM"].cell.data)
         curves = {own: points(o, "rows", "seconds") for own, o in group.items()}
         if min(map(len, curves.values())) < 2:
             words.append(f"{name}: too few sizes finish")
@@ -124,11 +115,7 @@ def growth(outcomes: list[Outcome]) -> Finding:
             f"{geometric_mean(between):.2g} times FALSVM's seconds"
         )
         plots.append(Plot(f"{name}: training time over rows", "rows", "seconds", curves))
-    why = (
-        "ALSVM adds all rows in one product here, not one by one as in the paper, while FALSVM must visit them one "
-        "after another, so their ratio differs from the paper's."
-    )
-    return Finding("; ".join(words) + ".", verdict(checks), plots=plots, why="" if all(checks) else why)
+    return Finding(joined(words), verdict(checks), plots=plots)
 
 
 EXPERIMENTS = (
@@ -137,12 +124,12 @@ EXPERIMENTS = (
         "FALSVM is fastest on all sets, ALSVM faster than LibLinear and Pegasos on all but w8a, accuracies comparable",
         "seconds of ALSVM, FALSVM, LibLinear, Pegasos: covtype 271, 5.7, 1592, 1826; cod-rna 9, 0.7, 1683, 8332; w8a "
         "403, 3.9, 316, 505",
-        table_cells, table,
+        table_cells, table, 130.0,
     ),
     Experiment(
         "alsvm-figure1", "Le et al. 2015 (ALSVM), Figure 1",
         "times of ALSVM and FALSVM are linear in the number of rows, FALSVM tens of times faster",
         "covtype and cod-rna, 50% to 100% of the rows; at 100% 271 s against 5.7 s, and 9 against 0.7",
-        growth_cells, growth,
+        growth_cells, growth, 70.0,
     ),
 )  # fmt: skip

@@ -1,15 +1,20 @@
 """svmtool in memory, as svm-train trains.
 
-Methods are "-s N" (linear, a step is --gap) and "kernel -s N" (RBF, a step is -e).  Settings: any of
-svmtool.params.Settings' by name, and with a kernel theta, of --theta.
+Methods are "-s N" (linear) and "kernel -s N" (RBF).  From 30 on they run the paper's algorithm as printed, with the
+setting `method` "fast" svmtool's engine.  A step is -e of a paper's algorithm and with kernels (None: its default), of
+other linear solvers --gap.  Settings: any of svmtool.params.Settings' by name, and with a kernel theta, of --theta.
 There is no bias except the rows' own (Data.bias) unless a setting adds one, so that all tools solve the same problem.
 With the setting `path` a fit trains a model for each C of the path, with `seeded` starting from the one before; the
 result is the last.
+A paper's algorithm records its iterates (the fact `trace`), and ends before the time limit of its cell, so that its
+last iterate is known (the fact `cut`).
 """
 
 from __future__ import annotations
 
+import signal
 import time
+from typing import Any
 
 import numpy as np
 import scipy.sparse
@@ -19,9 +24,13 @@ from svmtool import __version__
 from svmtool.data.dataset import Dataset
 from svmtool.params import Settings
 from svmtool.registry.row import gap_of_theta
+from svmtool.solvers.shared.base import TIME
 from svmtool.training import pipeline
 
 METHODS = ("-s N", "kernel -s N")
+PAPERS = 30  # the first number that is a paper's
+TIME_SHARE = 0.8  # of the time that a cell has left, for one run of a paper's algorithm
+KEPT = 500  # points of a trace
 
 
 def VERSION() -> str:
@@ -33,52 +42,87 @@ def table_of(X, y: np.ndarray) -> Dataset:
     return Dataset(y.copy(), X.indptr.astype("i8"), X.indices.astype("i4"), X.data.copy(), X.shape[1])
 
 
+def with_method(asked: Settings) -> Settings:
+    """The settings with their time limit; ValueError if they ask for a paper's algorithm that there is not."""
+    if asked.problem.method == "fast":
+        return asked
+    if not asked.row.printed:
+        raise ValueError(f"-s {asked.problem.solver} has no --method paper")
+    left = signal.getitimer(signal.ITIMER_REAL)[0]
+    return asked.replace(max_seconds=TIME_SHARE * left) if left and asked.stopping.max_seconds is None else asked
+
+
+class Trace:
+    """Collects the iterates of a run that improve on all before, and the last one."""
+
+    def __init__(self) -> None:
+        self.started, self.points, self.least = time.perf_counter(), [], float("inf")
+        self.last, self.iterations = [0.0, float("inf")], 0
+
+    def __call__(self, objective: float, iteration: int, **others: Any) -> None:
+        self.iterations = iteration
+        self.last = [time.perf_counter() - self.started, objective]
+        if objective < self.least:
+            self.points.append(self.last)
+            self.least = objective
+
+    def kept(self) -> list[list[float]]:
+        """At most KEPT of them, and the last one."""
+        points = self.points[:: -(len(self.points) // KEPT + 1)][::-1]
+        return points if points[-1:] == [self.last] else [*points, self.last]
+
+
 def fit(problem: Problem, method: str, step: float | None, settings: dict) -> Fitted:
     kind, number = method.split("-s ")
+    given = {"method": "paper" if int(number) >= PAPERS else "fast", "solver": int(number), "seed": problem.run}
     if kind:
-        return _kernel(problem, int(number), step, settings)
-    settings = {"bias": -1.0, **settings}
+        return _kernel(problem, step, {**given, **settings})
+    settings = {**given, "bias": -1.0, **settings}
     path, seeded = settings.pop("path", (problem.C,)), settings.pop("seeded", False)
-    asked = Settings.of(solver=int(number), gap=step, seed=problem.run, **settings)
-    seconds, done = 0.0, None
+    rule = "eps" if settings["method"] == "paper" else "gap"
+    asked = with_method(Settings.of(**{**settings, rule: step}))
+    seconds, iterations, done, trace = 0.0, 0, None, None
     for C in path:
         initial = done.model if seeded and done else None
-        table = table_of(problem.X, problem.y)
+        table, trace = table_of(problem.X, problem.y), Trace() if asked.row.printed else None
         start = time.perf_counter()
-        done = pipeline.train(table, asked.replace(C=C), initial=initial)
+        done = pipeline.train(table, asked.replace(C=C), trace, initial=initial)
         seconds += time.perf_counter() - start
-    status = done.status
+        iterations += max(r.iterations for r in done.results) if trace is None else trace.iterations
     W = done.model.W[:, 0] * (1.0 if done.model.labels is None or done.model.labels[0] == 1 else -1.0)
     b = 0.0
     if done.model.bias >= 0.0:
         W, b = W[:-1], float(W[-1] * done.model.bias)
     facts = {
-        "gap": done.certificate.gap, "converged": bool(status and status.converged),
-        "iterations": max(r.iterations for r in done.results), "nonzeros": problem.X.nnz,
+        **common(done, trace), "iterations": iterations, "nonzeros": problem.X.nnz,
         "added": sum(int(r.taken.sum()) for r in done.results if r.taken is not None),
     }  # fmt: skip
     return Fitted(seconds, W, b, facts=facts)
 
 
-def _kernel(problem: Problem, number: int, step: float | None, settings: dict) -> Fitted:
+def common(done: Any, trace: Trace | None) -> dict[str, Any]:
+    """Facts of linear and kernel trainings."""
+    facts = {"gap": done.certificate.gap, "converged": bool(done.status and done.status.converged)}
+    return facts | ({"trace": trace.kept(), "cut": done.status is TIME} if trace else {})
+
+
+def _kernel(problem: Problem, step: float | None, settings: dict) -> Fitted:
     from svmtool.training.kernel.dataset import kernel_set
     from svmtool.training.kernel.fit import Fitting
     from svmtool.training.kernel.train import trainer
 
     settings = {"gap" if k == "theta" else k: gap_of_theta(v) if k == "theta" else v for k, v in settings.items()}
-    asked = Settings.of_kernel(solver=number, eps=step, seed=problem.run, **settings)
-    table = table_of(problem.X, problem.y)
+    asked = with_method(Settings.of_kernel(**settings, eps=step))
+    table, trace = table_of(problem.X, problem.y), Trace() if asked.row.printed else None
     start = time.perf_counter()
-    done = trainer(asked)(kernel_set(table, asked, "rows"), Fitting(asked))
+    done = trainer(asked)(kernel_set(table, asked, "rows"), Fitting(asked, trace))
     seconds = time.perf_counter() - start
-    model, status = done.model, done.status
+    model = done.model
     sign = 1.0 if model.labels is None or model.labels[0] == 1 else -1.0
     shape = (model.total_sv, problem.X.shape[1])
     support = scipy.sparse.csr_matrix((model.values, model.indices, model.indptr), shape=shape)
-    facts = {
-        "gap": done.certificate.gap, "converged": bool(status and status.converged),
-        "iterations": sum(s.result.iterations for s in done.solved),
-    }  # fmt: skip
+    facts = common(done, trace)
+    facts["iterations"] = sum(s.result.iterations for s in done.solved) if trace is None else trace.iterations
     if "--boundary" in asked.row.supported:
         by_rho = asked.replace(boundary="rho")
         [other] = trainer(by_rho)(kernel_set(table_of(problem.X, problem.y), by_rho, "rows"), Fitting(by_rho)).solved

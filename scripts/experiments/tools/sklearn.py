@@ -1,9 +1,8 @@
-"""scikit-learn: LinearSVC ("LinearSVC hinge", "LinearSVC squared", without bias), SGDClassifier ("Pegasos"), SVC,
-RidgeClassifier (least squares, without bias) and SGDOneClassSVM over Nystroem's features of the RBF kernel.
+"""scikit-learn: LinearSVC without bias, "TRON" (squared hinge, its dual=False: LIBLINEAR's trust-region Newton method,
+tron.cpp, which LIBLINEAR itself has replaced), SVC, RidgeClassifier (least squares, without bias) and SGDOneClassSVM
+over Nystroem's features of the RBF kernel.
 
-A step is tol; of Pegasos the number of epochs (its schedule of steps is 1 / (alpha t), alpha = 1 / (C n)).
-Settings: C, for SVC gamma and cache_mb, for Pegasos average and intercept (a free bias), for the one-class SVM gamma
-and nu.
+A step is tol.  Settings: C, for SVC gamma and cache_mb, for the one-class SVM gamma and nu.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import numpy as np
 
 from experiments.problem import Fitted, Problem
 
-METHODS = ("LinearSVC hinge", "LinearSVC squared", "Pegasos", "SVC", "RidgeClassifier", "SGDOneClassSVM")
+METHODS = ("TRON", "SVC", "RidgeClassifier", "SGDOneClassSVM")
 NYSTROEM = 100  # features, its default
 
 
@@ -26,7 +25,7 @@ def VERSION() -> str:
 
 
 def fit(problem: Problem, method: str, step: float | None, settings: dict) -> Fitted:
-    from sklearn.linear_model import RidgeClassifier, SGDClassifier
+    from sklearn.linear_model import RidgeClassifier
     from sklearn.svm import SVC, LinearSVC
 
     warnings.simplefilter("ignore")  # the evaluator reports runs that have not converged
@@ -37,17 +36,11 @@ def fit(problem: Problem, method: str, step: float | None, settings: dict) -> Fi
         gamma = settings.get("gamma", 1.0 / problem.X.shape[1])
         machine = SVC(C=problem.C, gamma=gamma, cache_size=settings.get("cache_mb", 1000), **tolerance)
         return kernel_fit(machine, problem, gamma)
-    if method == "Pegasos":
-        machine = SGDClassifier(
-            alpha=1.0 / (problem.C * len(problem.y)), fit_intercept=settings.get("intercept", False),
-            max_iter=int(step or 5), tol=None, random_state=problem.run, average=settings.get("average", False),
-        )  # fmt: skip
-    elif method == "RidgeClassifier":
+    if method == "RidgeClassifier":
         machine = RidgeClassifier(alpha=0.5 / problem.C, fit_intercept=False, random_state=problem.run, **tolerance)
     else:
-        hinge = method.endswith("hinge")
         machine = LinearSVC(
-            C=problem.C, loss="hinge" if hinge else "squared_hinge", dual=hinge, fit_intercept=False, max_iter=100_000,
+            C=problem.C, loss="squared_hinge", dual=False, fit_intercept=False, max_iter=100_000,
             random_state=problem.run, **tolerance,
         )  # fmt: skip
     start = time.perf_counter()
