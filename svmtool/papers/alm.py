@@ -225,4 +225,4 @@ def solve(task: Task, monitor: Monitor, rule: Tolerance, start: np.ndarray | Non
     x = np.append(last.w, last.b / bias) if free else last.w
     alpha = np.clip(-task.y * last.lam, 0.0, task.cost if task.p == 1.0 else np.inf)
     alpha = balanced(alpha, task.y) if free else alpha
-    return Result(x, status, monitor.iterations, monitor.history, alpha)
+    return Result(x, status, monitor.iterations - 1, monitor.history, alpha)

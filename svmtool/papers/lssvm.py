@@ -237,7 +237,7 @@ def solve(task: Task, monitor: Monitor, rule: Tolerance, start: np.ndarray | Non
             size = f"G and its sums of {d} x {d} numbers, {16.0 * d * d / MB:.0f} MB,"
             raise SvmtoolError(f"{size} are beyond the memory: use --method fast")
         last, status = run(system(X, y, C), monitor)
-        return Result(last.w, status, monitor.iterations, monitor.history)
+        return Result(last.w, status, monitor.iterations - 1, monitor.history)
     if d > ADAPTABLE_FEATURES:
         raise SvmtoolError(f"the algorithm keeps a matrix of features x features: {d} are too many (use -s 70)")
     if method == "algorithm 1":
@@ -245,6 +245,6 @@ def solve(task: Task, monitor: Monitor, rule: Tolerance, start: np.ndarray | Non
     else:
         steps = algorithm_2(X, y, C, shuffled(n, task.options.passes, seed), every)
     point, status = run(steps, monitor)
-    result = Result(point.w, status, monitor.iterations, monitor.history)
+    result = Result(point.w, status, monitor.iterations - 1, monitor.history)
     result.inverse, result.taken = None if status is PRECISION else scale(C)[0] * point.P, point.taken
     return result

@@ -207,4 +207,4 @@ def solved(
     with np.errstate(all="ignore"):  # a value that is not finite ends the run
         point, status = run(steps(P, rule.eps, how), monitor)
         alpha = np.minimum(point.f.dual(point.zeta, P.c), P.loss.cap * P.C)
-    return Result(point.w, status, monitor.iterations, monitor.history, alpha)
+    return Result(point.w, status, monitor.iterations - 1, monitor.history, alpha)

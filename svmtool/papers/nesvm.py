@@ -22,6 +22,7 @@ from svmtool.tolerances import EPS
 
 MU = 5.0  # the paper's first mu
 SMOOTHING_SHARE = 1e-2  # of F(0): the largest error by the smoothing (11), (29) at the default mu*
+MAX_ITERATIONS = 10_000  # print has no limit; unscaled rows would take millions
 ROUNDING = 16.0 * EPS  # relative changes of F_mu up to which the last digits of its sum decide
 
 SLIPS = (
@@ -29,7 +30,7 @@ SLIPS = (
     "w* is the w0 of each run of Algorithm 1: Theorem 3 needs w* = w0, and with another w* the first step undoes the "
     "warm start",
     "the stopping rule of Algorithm 1 compares the last two iterates; print increments k before it names them; a run "
-    "also ends, as not converged, where rounding hides the change of F_mu",
+    "also ends, as not converged, where rounding hides the change of F_mu, and after 10,000 iterations (--max-iter)",
 )
 HOMOTOPY = (
     "print gives no mu*: it is that at which the bounds (11) and (29) of the error by smoothing sum to 1e-2 F(0), "
@@ -43,7 +44,7 @@ ABOUT = {
         "--no-homotopy Algorithm 1 at mu = --mu (default 5)",
         (*SLIPS, *HOMOTOPY),
         "two products with the rows",
-        "Newton steps on the smoothed loss whose centre moves, or coordinate descent, to a certified gap",
+        "the engine of -s 3 with a free bias: Newton steps on the augmented Lagrangian, to a certified gap",
     ),
     51: About(
         "Algorithm 2 (homotopy, Eq. 44) over Algorithm 1 (Eqs. 33 to 35) for LP-SVM (Eqs. 6, 24, 49 to 52); with "
@@ -81,7 +82,7 @@ class CSvm:
     """F_mu of C-SVM.  X (n, p) with the column of the bias, signs and C f8[n]; free: whether the bias is not in R."""
 
     def __init__(self, X: Matrix, signs: np.ndarray, C: np.ndarray, free: bool):
-        self.X, self.signs, self.C = X, signs, C
+        self.X, self.XT, self.signs, self.C = X, X.T, signs, C
         self.inner = np.ones(X.shape[1])  # 0 for a free bias (37)
         if free:
             self.inner[-1] = 0.0
@@ -124,7 +125,7 @@ class CSvm:
 
     def gradient(self, at: State) -> np.ndarray:
         """Step 2 of Algorithm 1: grad F_mu (47), (51), (55)."""
-        return at.slope - self.X.T @ (self.signs * self.C * at.u)
+        return at.slope - self.XT @ (self.signs * self.C * at.u)
 
     def average(self, weight: float, u: np.ndarray) -> None:
         """Add u to the mean of `dual`."""
@@ -261,5 +262,5 @@ def solve(task: Task, monitor: Monitor, rule: Tolerance, start: np.ndarray | Non
     w0 = np.zeros(task.rows.d) if start is None else start
     with np.errstate(all="ignore"):  # the caller finds results that are not finite
         svm = MODELS[method](matrix(task.rows), task.y, task.cost, task.free_bias)
-        last, status = run(steps(svm, w0, rule.eps, task.options), monitor)
-    return Result(last.w, status, monitor.iterations, monitor.history, svm.dual())
+        last, status = run(steps(svm, w0, rule.eps, task.options), monitor, MAX_ITERATIONS)
+    return Result(last.w, status, monitor.iterations - 1, monitor.history, svm.dual())

@@ -84,15 +84,15 @@ def solve(
     lp = isinstance(problem, LpSvc)
     K = problem.values.X if lp else whole_matrix(problem.points, "use --method fast, which needs no whole matrix")
     svm = MODELS[method](np.hstack((K, np.ones((n, 1)))), y, C, True)
-    last, status = run(nesvm.steps(svm, w0, rule.eps, problem.options), monitor)
+    last, status = run(nesvm.steps(svm, w0, rule.eps, problem.options), monitor, nesvm.MAX_ITERATIONS)
     if lp:
-        result = problem.result(last.w, svm.dual(), last.objective, np.inf, monitor.iterations, status)
+        result = problem.result(last.w, svm.dual(), last.objective, np.inf, monitor.iterations - 1, status)
     else:
-        result = _result(problem, K, y * last.w[:n], -float(last.w[n]), monitor.iterations, status)
+        result = _result(problem, K, y * last.w[:n], -float(last.w[n]), monitor.iterations - 1, status)
         if np.all(np.isfinite(last.w)):
             squares = isinstance(problem, LeastSquaresSvc)
             alpha = shifted(C * last.u, y, C)[0] if squares else balanced(svm.dual(), y)
-            result.dual_point = _result(problem, K, alpha, result.rho, monitor.iterations, status)
+            result.dual_point = _result(problem, K, alpha, result.rho, monitor.iterations - 1, status)
     result.history = monitor.history
     return result
 

@@ -67,8 +67,9 @@ def with_loss(row: Solver, loss: str) -> Solver:
     return row._replace(loss=name, objective=objective, stopping=stopping, eps_default=eps, word=word)
 
 
-NESVM_STOPPING = "|F_mu(w(k+1)) - F_mu(w(k))| < -e (default [eps])"
-NESVM_STAGES = f"{NESVM_STOPPING} in each stage of a fixed mu; the stage with mu <= --mu-end is the last"
+NESVM_CHANGE, NESVM_LIMIT = "|F_mu(w(k+1)) - F_mu(w(k))| < -e (default [eps])", "; or 10000 iterations (--max-iter)"
+NESVM_STOPPING = NESVM_CHANGE + NESVM_LIMIT
+NESVM_STAGES = f"{NESVM_CHANGE} in each stage of a fixed mu; the stage with mu <= --mu-end is the last{NESVM_LIMIT}"
 NESVM_OPTIONS = frozenset({"--mu", "--no-homotopy", "--mu-end"})
 NESVM = papers.NESVM + "Algorithm 2 (homotopy), with --no-homotopy Algorithm 1; "
 NESVM_C, NESVM_LP = NESVM + "C-SVM, Eqs. 45-48", NESVM + "LP-SVM, Eqs. 49-52"
