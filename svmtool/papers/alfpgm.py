@@ -29,7 +29,7 @@ from svmtool.solvers.shared.base import FIRST_CHECK_ROUNDS, PRECISION, RULE, Mon
 from svmtool.solvers.shared.stalling import Progress
 from svmtool.tolerances import MIB
 
-MU, PAIRS = 0.1, 50  # the paper's mu and p
+MU, PAIRS = 0.1, 50  # the paper's mu; the least p of those it finds best, 50 to 100
 POWER_STEPS = 10  # "a few power iterations"
 SET_SHARE = 0.25  # share of the violation within a set that is a subproblem's tolerance where it is below eps
 MAX_STEPS = 100_000  # gradient steps of a subproblem, which only round-off or an indefinite matrix needs
@@ -38,15 +38,16 @@ CALL_PRODUCTS = 1 << 25  # products of a compiled call: some hundredths of a sec
 METHODS = {"paper": "working sets by pWSS, solved by augmented Lagrangian and fast projected gradient"}
 ABOUT = {
     60: About(
-        "Algorithm 1 with sets of p pairs (--pairs) by pWSS (Eqs. 14, 15; MinMaxLimiter, minAlphaCheck), subproblems "
-        "(3) by Algorithm 2 (Eqs. 7 to 11, 16), mu = 0.1; a least recently used cache of kernel rows",
+        "Algorithm 1 with sets of p pairs (--pairs, default 50: the text finds 50 to 100 best) by pWSS (Eqs. 14, 15; "
+        "MinMaxLimiter, minAlphaCheck), subproblems (3) by Algorithm 2 (Eqs. 7 to 11, 16), mu = 0.1; a least recently "
+        "used cache of kernel rows",
         (
             "the text gives no end of Algorithm 1: it ends where max q over I_up exceeds min q over I_low by at most "
             "-e, over all variables; |y'a| is at most -e there, as |g| is after each set",
             "where the variables that MinMaxLimiter leaves in meet this and all variables do not, all return, with "
             "counts of 0",
             "a variable leaves where a visit changes it by less than --delta-alpha, or leaves it at 0 or C at its "
-            "visit --min-alpha-opt or a later one, or at its visit --max-alpha-opt",
+            "visit --min-alpha-opt or a later one, or at its visit --max-alpha-opt; with both infinite none leaves",
             "a subproblem's eps is at most a quarter of the violation within its set, because a set that meets eps at "
             "its start would stay as it is for ever",
             "(16) prints m mu for the l mu of l variables; the power method, whose number of steps the text does not "
@@ -60,8 +61,8 @@ ABOUT = {
         ),
         "2p kernel rows of n values each, those in the cache free; p searches among I_low; gradient steps of 4 p^2 "
         "products each",
-        "SMO steps among all variables or in sets of 1024 pairs, in single precision where that is enough, or a direct "
-        "solution",
+        "SMO steps among all variables or within sets of 2048 or more, in single precision where that is enough, or a "
+        "direct solution",
     ),
 }
 

@@ -36,6 +36,7 @@ METHODS = {"paper": "Algorithm 2 of the paper (FOSVM1)", "sampling": "Algorithm 
 _DIFFERS = (
     "the paper names no method for the problem on A: it is solved exactly, from the last solution, by block principal "
     "pivoting and Cholesky factors",
+    "theta, in (0, 1), has no value in the text: the default is 0.1",
     "rho that is round-off counts as 0: then w = 0 is the solution and the run ends; if the row that joined does not "
     "change the solution, round-off ends the run",
     "the model's boundary is the largest that all training rows reach, at least (1 - theta) rho; the paper's is rho, "
@@ -57,7 +58,7 @@ ABOUT = {
         "Algorithm 3 (FOSVM2): A = {1, 2}; in each iteration the hard one-class SVM on A, Eq. 3, then of m rows drawn "
         "from outside A that with the least w'Phi(x) joins A, until o >= -theta rho",
         (
-            *_DIFFERS[:2],
+            *_DIFFERS[:3],
             "the model's boundary is (1 - theta) rho, or, if larger, the largest that all training rows reach; the "
             "paper's is rho: --boundary rho",
             "if at most m rows are outside A the sample holds them all",

@@ -20,7 +20,6 @@ from svmtool.solvers.shared.base import ITERATIONS, Monitor, Status
 from svmtool.solvers.shared.base import Tolerance as Tolerance
 
 LIMIT = Status("limit", True, "the limit of iterations is reached", own=True)
-METHODS = {"paper": "the paper's algorithm as printed"}
 Matrix: TypeAlias = "np.ndarray | scipy.sparse.csr_array"
 
 

@@ -22,7 +22,6 @@ from svmtool.kernels.decomposition import largest
 from svmtool.kernels.least_squares import Residuals
 from svmtool.kernels.problems import LeastSquaresSvc
 from svmtool.kernels.results import KernelResult
-from svmtool.papers.running import METHODS as METHODS
 from svmtool.papers.running import Point, Tolerance, run
 from svmtool.registry.row import About
 from svmtool.solvers.shared.base import PRECISION, RULE, Monitor, Plan, Status
@@ -42,6 +41,7 @@ SLOW = Status(
 )  # fmt: skip
 CALL_STEPS = 1000  # iterations between two records
 
+METHODS = {"paper": "SGD-LSSVM, Algorithm 2: steepest sub-gradient steps in t variables"}
 ABOUT = {
     73: About(
         "Algorithm 2: alpha = 0; B = the t = --sgd-rows (default 1) largest |g_i|; a_i = sum_(j in B) g_j y_j K~_ij; "
@@ -55,7 +55,7 @@ ABOUT = {
             "it ends, not converged, where theta's divisor or a dual value above P(0) shows that the kernel is not "
             "positive definite, and where -e would take a thousand times as many iterations as so far",
         ),
-        "t rows of the kernel matrix, of n values each, and n (t + 1) more operations",
+        "t rows of the kernel matrix, of n values each, and about n (t + 3) more operations",
         "conjugate gradients, and a direct solution of few rows",
     ),
 }  # fmt: skip
