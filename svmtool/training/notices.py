@@ -29,7 +29,7 @@ KINDS = {
     "probabilities": False,
     "interrupted": False,
     "status": False,  # the worst status
-    "gap": False,  # the rule of -e holds, and the certified gap is large
+    "gap": False,  # the solver's own rule has ended the run, and the certified gap is large
     "rounding": False,  # of sums over rows added and removed
 }
 
@@ -75,7 +75,7 @@ def notices(row: Solver, done: Any, name: str = "the model") -> tuple[Notice, ..
     elif vague := vague_gap(done.results):
         text, way = "the stopping rule of -e holds, but the optimum may lie up to ", "use --gap 1e-3 to continue"
         if row.printed:
-            text, way = "the paper's stopping rule holds, but the optimum may lie up to ", "use --method fast"
+            text, way = "the paper's algorithm has ended, but the optimum may lie up to ", "use --method fast"
         text += f"{100.0 * vague:.2g} % lower (certified relative gap {vague:.2g})"
         found.append(Notice("gap", text, way))
     return tuple(found)

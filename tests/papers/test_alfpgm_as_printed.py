@@ -322,7 +322,7 @@ def test_explain_tells_what_runs(svm_train):
 def test_a_gap_is_compared_with_the_certificate(svm_train):
     data = text(random_data(60).X, np.arange(60) % 2)
     status, _, err = svm_train("-s", 60, "-g", 0.3, "--gap", 1e-12, "--strict", "d", "m", data=data)
-    assert status != 0 and "the paper's stopping rule holds" in err and "--method fast" in err
+    assert status != 0 and "the paper's algorithm has ended" in err and "--method fast" in err
 
 
 def test_paper_form_is_another_spelling(svm_train):
