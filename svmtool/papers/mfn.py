@@ -46,13 +46,14 @@ DIFFERS = (
     f"heuristic 3, which Appendix A does not have, draws one row in {GROUP} (print gives no number); the run over all "
     "rows is seeded, as one for another C",
 )
+LAMBDA = "lambda is 1 / (2 C), where print has 1 / C: the losses of the objective here have no factor 1/2"
 ITERATION = "two products with the active rows for each CGLS step, one product with all rows, a sort of the kinks"
 ABOUT = {
     40: About(
         "Appendix A, with CGLS (Section 4.3), its rule (13), the exact line search (14)-(18), heuristics 1 and 2 as "
         "the final algorithm has them (--heuristics h1,h2), and the dual point of Section 4.7, with the residuals z of "
         "the last CGLS (footnote 7)",
-        DIFFERS,
+        (*DIFFERS, LAMBDA),
         ITERATION,
         "Newton steps on factorised matrices, coordinate descent or preconditioned CG, chosen by the data, to --gap",
     ),

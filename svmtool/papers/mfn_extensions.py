@@ -18,11 +18,11 @@ from scipy.sparse.linalg import LinearOperator
 
 from svmtool.data.replicated import OrdinalRows
 from svmtool.objectives.task import Task
-from svmtool.papers.mfn import DIFFERS, ITERATION, How, Iterate, Problem, appendix_a, begin, l2_svm_mfn, solved
+from svmtool.papers.mfn import DIFFERS, ITERATION, LAMBDA, How, Iterate, Problem, appendix_a, begin, l2_svm_mfn, solved
 from svmtool.papers.mfn_steps import Pieces
 from svmtool.papers.running import Matrix, Tolerance, matrix
 from svmtool.registry.printed import ORDINAL_LOSSES
-from svmtool.registry.row import About
+from svmtool.registry.row import FAST_ALM, About
 from svmtool.solvers.shared.base import PRECISION, Monitor, Plan, Result, Status
 
 FINE = 1e-6  # epsilon of (13) in the stages of the hinge
@@ -38,8 +38,9 @@ HUBER = "the paper leaves the line search to the reader: here (16) to (18) count
 HINGE = (
     "the loss of a stage is tau/2 L_h(xi/tau + 1): without the factor, which print lacks, the limit is not the hinge",
     f"what the paper leaves open: each stage ends by step 5 with epsilon = {FINE:g}, and tol is 1e-8 tau in xi; "
-    "heuristics are for the first stage; the last one is the first with tau/8 sum C_i <= -e f(beta), the sum over the "
-    "rows with |xi_i| < tau, a bound of the duality gap at a stage's minimiser",
+    "heuristics are for the first stage; the last one is the first with tau/8 sum C_i <= -e f(beta) (default 1e-4), "
+    "the sum over the rows with |xi_i| < tau, a bound of the duality gap at a stage's minimiser; a run that gets to "
+    "tau = 2^-52 ends there, as not converged",
 )
 SHIFTED = ITERATION + ", one product with the rows in I_2"
 ABOUT = {
@@ -55,13 +56,14 @@ ABOUT = {
         "and seeded by the last",
         (*DIFFERS, HUBER, *HINGE),
         SHIFTED,
-        "the same limit by factorised matrices or coordinate descent, with multiplier steps at the end, to --gap",
+        "no smoothing: " + FAST_ALM,
     ),
     43: About(
         "Appendix A for ordinal regression (Section 7): (25), (26), with a kink of the line search for each row and "
         "threshold; --loss huber and hinge as -s 41 and 42",
         (
             *DIFFERS,
+            LAMBDA + " (the squared hinge)",
             "the kinks are where y_i meets b_s + 1 or b_s - 1 on the ray: print takes b_s as fixed, but it moves too",
             "-i MODEL: Eq. 8 scales w and all thresholds by one gamma",
             "--loss huber and hinge: " + HUBER,

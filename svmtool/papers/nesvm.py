@@ -16,7 +16,7 @@ import numpy as np
 from svmtool.objectives.task import Task
 from svmtool.papers.running import Matrix, Point, Tolerance, matrix, run
 from svmtool.params import Options
-from svmtool.registry.row import About
+from svmtool.registry.row import FAST_ALM, About
 from svmtool.solvers.shared.base import PRECISION, RULE, Monitor, Plan, Result, Status
 from svmtool.tolerances import EPS
 
@@ -29,12 +29,18 @@ SLIPS = (
     "(10) prints the threshold 1 - mu of y_i X_i w; it is 1 - mu |X_i|_inf, by (6)",
     "w* is the w0 of each run of Algorithm 1: Theorem 3 needs w* = w0, and with another w* the first step undoes the "
     "warm start",
+)
+ENDS = (
     "the stopping rule of Algorithm 1 compares the last two iterates; print increments k before it names them; a run "
-    "also ends, as not converged, where rounding hides the change of F_mu, and after 10,000 iterations (--max-iter)",
+    "also ends, as not converged, where rounding hides the change of F_mu",
+    "print has no limit of iterations: after 10,000 in all stages together (--max-iter) the last point is the result, "
+    "and its certified gap decides whether a warning comes",
 )
 HOMOTOPY = (
     "print gives no mu*: it is that at which the bounds (11) and (29) of the error by smoothing sum to 1e-2 F(0), "
-    "unless --mu-end gives it; the stage of the first mu at or below mu* is the last",
+    "unless --mu-end gives it",
+    "the stages are those of (44), and the first with mu <= mu* is the last: Algorithm 2 divides by t + 1 before it "
+    "increments t, so that mu^0 comes twice, and ends before the stage of the mu that ends it",
     "the certificate's dual point is C times the mean of all u with the weights of (34); no step uses it",
     "each row has its own cost: C n max_i ... is n max_i C_i ... in L_mu",
 )
@@ -42,15 +48,15 @@ ABOUT = {
     50: About(
         "Algorithm 2 (homotopy, Eq. 44) over Algorithm 1 (Eqs. 33 to 35) for C-SVM (Eqs. 6, 45 to 48); with "
         "--no-homotopy Algorithm 1 at mu = --mu (default 5)",
-        (*SLIPS, *HOMOTOPY),
+        (*SLIPS, *ENDS, *HOMOTOPY),
         "two products with the rows",
-        "the engine of -s 3 with a free bias: Newton steps on the augmented Lagrangian, to a certified gap",
+        "no smoothing: " + FAST_ALM,
     ),
     51: About(
         "Algorithm 2 (homotopy, Eq. 44) over Algorithm 1 (Eqs. 33 to 35) for LP-SVM (Eqs. 6, 24, 49 to 52); with "
         "--no-homotopy Algorithm 1 at mu = --mu (default 5)",
-        (*SLIPS, *HOMOTOPY, "nu, whose first value print does not give, is mu", "weights are small where |w|_1 alone "
-         "would make them 0, because it is smoothed"),
+        (*SLIPS, *ENDS, *HOMOTOPY, "nu, whose first value print does not give, is mu", "weights are small where |w|_1 "
+         "alone would make them 0, because it is smoothed"),
         "two products with the rows",
         "Newton steps on the smoothed loss and norm, restarted PDHG or column generation, to a certified gap",
     ),
@@ -58,7 +64,7 @@ ABOUT = {
         "Algorithm 1 (Eqs. 33 to 35) for LS-SVM (Eqs. 53 to 56)",
         (
             "w* is w0, which Theorem 3 needs",
-            SLIPS[2],
+            *ENDS,
             "(56) has lost the sum over the rows and is no Lipschitz constant: L = 1 + 2 n max_i C_i |X_i|^2, with the "
             "bound n max_i of (21)",
             "nothing is smoothed, so that each stage of Algorithm 2 would repeat the first",
@@ -236,9 +242,9 @@ def steps(svm: CSvm, w: np.ndarray, eps: float, options: Options) -> Generator[I
 
 MODELS = {"c-svm": CSvm, "lp-svm": LpSvm, "ls-svm": LsSvm}
 METHODS = {
-    "c-svm": "NESVM's Algorithm 2 for C-SVM, as printed",
-    "lp-svm": "NESVM's Algorithm 2 for LP-SVM, as printed",
-    "ls-svm": "NESVM's Algorithm 1 for LS-SVM, as printed",
+    "c-svm": "NESVM for C-SVM: Algorithm 2, with --no-homotopy Algorithm 1",
+    "lp-svm": "NESVM for LP-SVM: Algorithm 2, with --no-homotopy Algorithm 1",
+    "ls-svm": "NESVM for LS-SVM: Algorithm 1",
 }
 
 

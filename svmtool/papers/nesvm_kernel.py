@@ -15,7 +15,7 @@ from svmtool.kernels.results import KernelResult
 from svmtool.kernels.whole import whole_matrix
 from svmtool.objectives.duality import balanced, shifted
 from svmtool.papers import nesvm
-from svmtool.papers.nesvm import HOMOTOPY, SLIPS, Tolerance
+from svmtool.papers.nesvm import ENDS, HOMOTOPY, SLIPS, Tolerance
 from svmtool.papers.nesvm import METHODS as METHODS
 from svmtool.papers.nesvm import plan as plan
 from svmtool.papers.nesvm import plan_lp as plan_lp
@@ -26,21 +26,22 @@ from svmtool.solvers.shared.base import Monitor, Status
 
 KERNEL_SLIPS = (
     "print replaces X by K Y and |w|^2 by w'Kw, which are not of one w: here w are the coefficients, with X = K",
-    "the 1 of L is the constant of 1/2 |w|^2; that of 1/2 w'Kw is |K|_2, at most the largest sum of a row of |K|",
+    "the 1 of L is the constant of 1/2 |w|^2; that of 1/2 w'Kw is |K|_2, for which the largest sum of a "
+    "row of |K| stands, which is at least as large",
 )
 FIT = "K is held in double precision, n x n, and has to fit in memory"
 ABOUT = {
     50: About(
         nesvm.ABOUT[50].algorithm + "; X = K(X, X), w'Kw in place of |w|^2",
-        (*SLIPS, *KERNEL_SLIPS, *HOMOTOPY),
+        (*SLIPS, *ENDS, *KERNEL_SLIPS, *HOMOTOPY),
         f"two products with the kernel matrix; {FIT}",
-        "Newton steps on the smoothed loss whose centre moves, to a certified gap",
+        "decomposition by SMO steps, as -s 0 and 60, to a certified gap",
     ),
     51: About(
         nesvm.ABOUT[51].algorithm + "; X = K(X, X)",
         (*nesvm.ABOUT[51].differs, "print replaces X by K Y; here w are the coefficients, with X = K"),
         f"two products with the kernel matrix; {FIT}",
-        "restarted PDHG or column generation over the columns of the kernel matrix, to a certified gap",
+        "on the rows of the kernel matrix: " + nesvm.ABOUT[51].fast,
     ),
     52: About(
         nesvm.ABOUT[52].algorithm + "; X = K(X, X), w'Kw in place of |w|^2",

@@ -13,7 +13,7 @@ from typing import Any
 from svmtool.registry import papers
 from svmtool.registry.libsvm import ALFPGM, KERNEL_OPTIONS
 from svmtool.registry.papers import ADAPTING
-from svmtool.registry.row import ALM, BIAS_OPTION, PAIRS, RUN_OPTIONS, Solver
+from svmtool.registry.row import ALM, BIAS_OPTION, MFN_PAPER, PAIRS, RUN_OPTIONS, Solver
 
 LINEAR_OPTIONS = RUN_OPTIONS | {"--method"}
 WITH_KERNEL = (KERNEL_OPTIONS | {"--method"}) - {"-h"}
@@ -41,7 +41,7 @@ ALM_RULE = (
 ALM_RULE += "or 100 iterations (--max-iter)"
 
 ORDINAL_LOSSES = {"squared-hinge": "squared hinge", "huber": "modified Huber", "hinge": "hinge"}  # values of --loss
-MFN_LIMIT = "; or 50 iterations (--max-iter)"
+MFN_LIMIT = "; or 50 iterations (--max-iter), or f no longer falls"
 MFN_RULE = "|r| <= -e |z| after least squares (Eq. 13; default [eps]), and y_i w.x_i <= 1 + 1e-8 in the active rows, "
 MFN_RULE += ">= 1 - 1e-8 in the others" + MFN_LIMIT
 HUBER_RULE = "|r| <= -e |z| after least squares (Eq. 13; default [eps]), and no row leaves its index set of xi_i <= 0, "
@@ -50,6 +50,7 @@ TAU_RULE = (
     "tau_j/8 sum C_i <= -e f(w) at the end of stage j, the sum over the rows with |xi_i| < tau_j (default [eps]); a "
 )
 TAU_RULE += "stage ends as -s 41 with -e 1e-6"
+ORDINAL_RULE = MFN_RULE.replace("y_i w.x_i", "+-(w.x_i - b_s)").replace("active rows", "active pairs of i and s")
 TAU_EPS = 1e-4  # the paper's end is `satisfactorily`
 HUBER_LOSS = "; L(t) = 0 for t <= 0, t^2/2 for 0 < t < 2, 2 (t - 1) for t >= 2"
 
@@ -67,7 +68,8 @@ def with_loss(row: Solver, loss: str) -> Solver:
     return row._replace(loss=name, objective=objective, stopping=stopping, eps_default=eps, word=word)
 
 
-NESVM_CHANGE, NESVM_LIMIT = "|F_mu(w(k+1)) - F_mu(w(k))| < -e (default [eps])", "; or 10000 iterations (--max-iter)"
+NESVM_CHANGE = "|F_mu(w(k+1)) - F_mu(w(k))| < -e (default [eps])"
+NESVM_LIMIT = "; or 10000 iterations in all (--max-iter)"
 NESVM_STOPPING = NESVM_CHANGE + NESVM_LIMIT
 NESVM_STAGES = f"{NESVM_CHANGE} in each stage of a fixed mu; the stage with mu <= --mu-end is the last{NESVM_LIMIT}"
 NESVM_OPTIONS = frozenset({"--mu", "--no-homotopy", "--mu-end"})
@@ -101,20 +103,21 @@ PRINTED: tuple[Solver, ...] = (
     ),
     as_printed(
         ENGINE[40], "mfn", LINEAR_OPTIONS | {"--heuristics", "-C"}, eps_default=1e-6, stopping=MFN_RULE,
-        bias=BIAS_OPTION, help="L2-regularized L2-loss support vector classification by L2-SVM-MFN",
+        bias=BIAS_OPTION, paper=MFN_PAPER + "Sections 3 and 4, Appendix A", help="L2-regularized L2-loss support vector classification by L2-SVM-MFN",
     ),
     as_printed(
         ENGINE[41], "mfn_extensions", LINEAR_OPTIONS | {"--heuristics"}, "plan_huber", eps_default=1e-6,
-        stopping=HUBER_RULE, bias=BIAS_OPTION, help="L2-regularized modified Huber loss classification by L2-SVM-MFN",
+        stopping=HUBER_RULE, bias=BIAS_OPTION, paper=MFN_PAPER + "Section 6, Eqs. 21 to 23",
+        help="L2-regularized modified Huber loss classification by L2-SVM-MFN",
     ),
     as_printed(
         ENGINE[42], "mfn_extensions", LINEAR_OPTIONS | {"--heuristics"}, "plan_hinge", eps_default=TAU_EPS,
-        stopping=TAU_RULE, bias=BIAS_OPTION,
+        stopping=TAU_RULE, bias=BIAS_OPTION, paper=MFN_PAPER + "Section 6, Eqs. 19 to 24",
         help="L2-regularized L1-loss support vector classification by L2-SVM-MFN and continuation",
     ),
     as_printed(
         ENGINE[43], "mfn_extensions", LINEAR_OPTIONS - {"-B"} | {"--heuristics", "--loss"}, "plan_ordinal",
-        eps_default=1e-6, stopping=MFN_RULE,
+        eps_default=1e-6, stopping=ORDINAL_RULE, paper=MFN_PAPER + "Section 7, Eqs. 25 and 26",
     ),
     as_printed(
         ENGINE[50], "nesvm", FREE | NESVM_OPTIONS | PAIRS, eps_default=1e-3, stopping=NESVM_STAGES, paper=NESVM_C,

@@ -108,6 +108,8 @@ BIAS_OPTION = "-B b (b >= 0) appends a feature of value b to every row; its weig
 ALM = "Nie, Huang, Wang and Huang, New Primal SVM Solver with Linear Computational Cost for Big Data Classifications, "
 ALM += "ICML 2014: "
 MULTIPLIER_ROUNDS = ALM + "the augmented Lagrangian (Eq. 7) and its multipliers (Eq. 9), minimised by Newton steps"
+FAST_ALM = "multiplier steps (Eq. 9 of the paper of -s 30), each after Newton steps in e, w and b together, as -s 3; "
+FAST_ALM += "where the data suit them coordinate descent first, or interior-point steps at the end; to a certified gap"
 PAIRS = frozenset({"--one-vs-one"})
 ADAPTABLE_FEATURES = 5000  # most features of an adaptable model, which keeps matrices of features x features
 SPARK = frozenset({"--spark"})  # of solvers that need only sums over the rows
