@@ -129,7 +129,7 @@ PRINTED: tuple[Solver, ...] = (
         help="LS-SVM (least squares of the margins) with a free bias by Nesterov's method",
     ),
     as_printed(
-        ENGINE[70], "lssvm", DIRECT | {"-C"}, stopping="the system is solved; the paper has no tolerance",
+        ENGINE[70], "lssvm", DIRECT | {"-C", "--max-iter"}, stopping="the system is solved; the paper has no tolerance",
         paper=papers.LSSVM_PAPER + "Section III, Eq. 2",
         help="LS-SVM (least squares of the margins) by one Cholesky factor",
     ),

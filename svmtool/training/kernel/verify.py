@@ -37,7 +37,7 @@ from svmtool.kernels.problems import (
 from svmtool.kernels.results import DecisionFunction, KernelResult, feasible_sums
 from svmtool.kernels.rows import exact_sum
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.kernel_least_squares import INDEFINITE
+from svmtool.solvers.shared.base import INDEFINITE
 from svmtool.tolerances import SLOW_MIN_GAP, SUM_RTOL
 
 STATIONARY_RTOL = 0.1  # relative difference of the values up to which a point counts as stationary, for any kernel
