@@ -92,6 +92,9 @@ def solve(
         if np.all(np.isfinite(last.w)):
             squares = isinstance(problem, LeastSquaresSvc)
             alpha = shifted(C * last.u, y, C)[0] if squares else balanced(svm.dual(), y)
+            norm = float((y * alpha) @ K @ (y * alpha)) + (0.5 * float(alpha @ (alpha / C)) if squares else 0.0)
+            if norm > 0.0:  # the multiple of the largest dual value
+                alpha *= min(float(np.sum(alpha)) / norm, np.inf if squares else 1.0)
             result.dual_point = _result(problem, K, alpha, result.rho, monitor.iterations - 1, status)
     result.history = monitor.history
     return result

@@ -81,7 +81,8 @@ def as_printed(
     if result.dual_point is not None and not isinstance(problem, LpSvc):
         squares = isinstance(problem, LeastSquaresSvc)
         other = _bound(problem, result.dual_point, certified(problem, result.dual_point)[1], proven=squares)
-        certificate.dual = max(other, _bound(problem, result, certificate, proven=squares))
+        least = -np.inf if np.any(problem.start) or not problem.kernel.positive else 0.0  # the dual value of a = 0
+        certificate.dual = max(other, _bound(problem, result, certificate, proven=squares), least)
         if not proven_indefinite(problem, certificate):
             certificate.dual = min(certificate.dual, certificate.primal)
         certificate.gap = problem.relative(certificate.primal, certificate.dual)
