@@ -124,7 +124,7 @@ def _checked(name: str, value: Any) -> Any:
         if name in NEVER_NONE:
             raise TypeError(f"{name} must have a value, not None")
         return None
-    if name in OR_INFINITE and value == math.inf:
+    if name in OR_INFINITE and isinstance(value, float) and value == math.inf:
         return math.inf
     if name in COUNT_KEYWORDS:
         return whole(name, value, COUNT_KEYWORDS[name])

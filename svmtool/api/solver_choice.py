@@ -100,8 +100,12 @@ def _hint(option: str, row: Solver) -> str:
     """Which solvers have an option that this one does not have; empty where most have it."""
     if option in registry.COSTS:
         return ""
-    if not row.kernel:
-        able = registry.supporting(option)
-        return f": solver {registry.in_words(able)} has" if able else ""
-    rows = [other for other in registry.KERNEL_SOLVERS if option in registry.supported_options(other)]
-    return ": " + ", ".join(map(named, rows)) + " has" if rows else ""
+    methods = [m for m in registry.methods_with(option, row) if m != ("paper" if row.printed else "fast")]
+    if methods:
+        return f": with method={methods[0]!r} it has"
+    rows = [other for other in registry.rows_of(row.kernel) if option in registry.supported_options(other)]
+    rows = [other for other in rows if option not in registry.without_effect(other)]
+    able = list({other.number: other for other in rows}.values())
+    if not able:
+        return ""
+    return ": " + (", ".join(map(named, able)) if row.kernel else f"solver {registry.in_words(able)}") + " has"

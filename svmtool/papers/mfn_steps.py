@@ -64,7 +64,10 @@ def cgls(
         cgiter += 1
         q = X @ p
         phi3 = float(q @ (c * q))
-        gamma = phi1 / (phi3 + lam * phi2)
+        curve = phi3 + lam * phi2
+        if not curve > 0.0:  # squares below the least number
+            break
+        gamma = phi1 / curve
         beta = beta + gamma * p
         z = z - gamma * q
         phi4 = float(z @ (c * z))

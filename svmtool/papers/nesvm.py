@@ -36,12 +36,13 @@ ENDS = (
     "print has no limit of iterations: after 10,000 in all stages together (--max-iter) the last point is the result, "
     "and its certified gap decides whether a warning comes",
 )
+DUAL = "the certificate's dual point comes from C times the mean of all u with the weights of (34); no step uses it"
 HOMOTOPY = (
     "print gives no mu*: it is that at which the bounds (11) and (29) of the error by smoothing sum to 1e-2 F(0), "
     "unless --mu-end gives it",
     "the stages are those of (44), and the first with mu <= mu* is the last: Algorithm 2 divides by t + 1 before it "
     "increments t, so that mu^0 comes twice, and ends before the stage of the mu that ends it",
-    "the certificate's dual point is C times the mean of all u with the weights of (34); no step uses it",
+    DUAL,
     "each row has its own cost: C n max_i ... is n max_i C_i ... in L_mu",
 )
 ABOUT = {
@@ -68,6 +69,7 @@ ABOUT = {
             "(56) has lost the sum over the rows and is no Lipschitz constant: L = 1 + 2 n max_i C_i |X_i|^2, with the "
             "bound n max_i of (21)",
             "nothing is smoothed, so that each stage of Algorithm 2 would repeat the first",
+            DUAL.replace("all u", "all 2 (1 - y_i X_i w)"),
         ),
         "two products with the rows",
         "an exact solution of the normal equations, or conjugate gradients, to a certified gap",

@@ -26,8 +26,8 @@ from svmtool.solvers.shared.base import Monitor, Status
 
 KERNEL_SLIPS = (
     "print replaces X by K Y and |w|^2 by w'Kw, which are not of one w: here w are the coefficients, with X = K",
-    "the 1 of L is the constant of 1/2 |w|^2; that of 1/2 w'Kw is |K|_2, for which the largest sum of a "
-    "row of |K| stands, which is at least as large",
+    "the 1 of L is the constant of 1/2 |w|^2; that of 1/2 w'Kw is |K|_2, for which the largest sum of a row of |K| "
+    "stands, which is no smaller",
 )
 FIT = "K is held in double precision, n x n, and has to fit in memory"
 ABOUT = {
@@ -45,7 +45,7 @@ ABOUT = {
     ),
     52: About(
         nesvm.ABOUT[52].algorithm + "; X = K(X, X), w'Kw in place of |w|^2",
-        (*nesvm.ABOUT[52].differs, *KERNEL_SLIPS),
+        (*nesvm.ABOUT[52].differs[:-1], *KERNEL_SLIPS, "the certificate's dual point comes from 2 C (1 - y_i X_i w)"),
         f"two products with the kernel matrix; {FIT}",
         "conjugate gradients, or a direct solution, to a certified gap",
     ),
@@ -93,6 +93,9 @@ def solve(
         if np.all(np.isfinite(last.w)):
             squares = isinstance(problem, LeastSquaresSvc)
             alpha = shifted(C * last.u, y, C)[0] if squares else balanced(svm.dual(), y)
+            norm = float((y * alpha) @ K @ (y * alpha)) + (0.5 * float(alpha @ (alpha / C)) if squares else 0.0)
+            if norm > 0.0:  # the multiple of the largest dual value
+                alpha *= min(float(np.sum(alpha)) / norm, np.inf if squares else 1.0)
             result.dual_point = _result(problem, K, alpha, result.rho, monitor.iterations - 1, status)
     result.history = monitor.history
     return result

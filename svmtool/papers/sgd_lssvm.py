@@ -19,18 +19,17 @@ import numpy as np
 from svmtool.compiled.loops.kernel.steepest_loops import steepest_steps
 from svmtool.errors import SvmtoolError
 from svmtool.kernels.decomposition import largest
-from svmtool.kernels.least_squares import Residuals
+from svmtool.kernels.least_squares import (
+    FIRST_RESIDUAL_CHECK,
+    MAX_EXCESS,
+    NEGLIGIBLE_RESIDUAL_ERROR,
+    Residuals,
+)
 from svmtool.kernels.problems import LeastSquaresSvc
 from svmtool.kernels.results import KernelResult
 from svmtool.papers.running import Point, Tolerance, run
 from svmtool.registry.row import About
-from svmtool.solvers.shared.base import PRECISION, RULE, Monitor, Plan, Status
-from svmtool.solvers.shared.kernel_least_squares import (
-    FIRST_RESIDUAL_CHECK,
-    INDEFINITE,
-    MAX_EXCESS,
-    NEGLIGIBLE_RESIDUAL_ERROR,
-)
+from svmtool.solvers.shared.base import INDEFINITE, PRECISION, RULE, Monitor, Plan, Status
 from svmtool.solvers.shared.stalling import Progress
 
 T = 1  # t without --sgd-rows: the paper recommends 1 or 2
@@ -120,7 +119,8 @@ def algorithm_2(
         if doubtful and not state.exact:
             state.refresh()
             continue
-        yield Point(state.c, dual + gap, dual, {"violation": worst}, steps.count, alpha=y * state.c, g=-y * state.e)
+        alpha, g = y * state.c, -y * state.e
+        yield Point(state.c, dual + gap, dual, {"violation": worst}, number=steps.count, alpha=alpha, g=g)
         if worst < eps:
             return RULE
         if not (positive and dual <= beyond):

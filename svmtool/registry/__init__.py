@@ -102,7 +102,9 @@ def supporting(option: str, kernel: bool = False) -> list[Solver]:
 
 def methods_with(option: str, row: Solver) -> list[str]:
     """Return the methods of --method with which the number of a row supports an option."""
-    rows = {"paper": (_KERNEL_PRINTED_BY_KEY if row.kernel else _PRINTED_BY_KEY).get(row.number), "fast": row}
+    printed = (_KERNEL_PRINTED_BY_KEY if row.kernel else _PRINTED_BY_KEY).get(row.number)
+    engine = (_KERNEL_BY_KEY if row.kernel else _BY_KEY)[row.number] if row.printed else row
+    rows = {"paper": printed, "fast": engine}
     return [method for method, found in rows.items() if found is not None and option in supported_options(found)]
 
 

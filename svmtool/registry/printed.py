@@ -103,7 +103,8 @@ PRINTED: tuple[Solver, ...] = (
     ),
     as_printed(
         ENGINE[40], "mfn", LINEAR_OPTIONS | {"--heuristics", "-C"}, eps_default=1e-6, stopping=MFN_RULE,
-        bias=BIAS_OPTION, paper=MFN_PAPER + "Sections 3 and 4, Appendix A", help="L2-regularized L2-loss support vector classification by L2-SVM-MFN",
+        bias=BIAS_OPTION, paper=MFN_PAPER + "Sections 3 and 4, Appendix A",
+        help="L2-regularized L2-loss support vector classification by L2-SVM-MFN",
     ),
     as_printed(
         ENGINE[41], "mfn_extensions", LINEAR_OPTIONS | {"--heuristics"}, "plan_huber", eps_default=1e-6,
@@ -132,7 +133,7 @@ PRINTED: tuple[Solver, ...] = (
         help="LS-SVM (least squares of the margins) with a free bias by Nesterov's method",
     ),
     as_printed(
-        ENGINE[70], "lssvm", DIRECT | {"-C"}, stopping="the system is solved; the paper has no tolerance",
+        ENGINE[70], "lssvm", DIRECT | {"-C", "--max-iter"}, stopping="the system is solved; the paper has no tolerance",
         paper=papers.LSSVM_PAPER + "Section III, Eq. 2",
         help="LS-SVM (least squares of the margins) by one Cholesky factor",
     ),

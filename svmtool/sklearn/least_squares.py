@@ -107,7 +107,7 @@ class LSSVC(LinearClassifier):
         self.n_jobs, self.max_seconds, self.method = n_jobs, max_seconds, method
 
     def _problem(self) -> dict[str, Any]:
-        return {"solver": LSSVM, "C": self.C, **self._rule(), **self._bias(False)}
+        return {"solver": LSSVM, "C": self.C, "method": self.method, "gap": self.tol, **self._bias(False)}
 
     def _run(self, X: Any, y: np.ndarray | None, sample_weight: np.ndarray | None = None, **options: Any) -> Any:
         return super()._run(X, y, sample_weight, loo=self._offers_loo(), **options)

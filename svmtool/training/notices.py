@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -73,10 +74,11 @@ def notices(row: Solver, done: Any, name: str = "the model") -> tuple[Notice, ..
     elif done.status is not None and not done.status.converged:
         found.append(of_status(done.status, row, done.certificate))
     elif vague := vague_gap(done.results):
-        text, way = "the stopping rule of -e holds, but the optimum may lie up to ", "use --gap 1e-3 to continue"
+        text, way = "the stopping rule of -e holds, but ", "use --gap 1e-3 to continue"
         if row.printed:
-            text, way = "the paper's algorithm has ended, but the optimum may lie up to ", "use --method fast"
-        text += f"{100.0 * vague:.2g} % lower (certified relative gap {vague:.2g})"
+            text, way = "the paper's algorithm has ended, but ", "use --method fast"
+        lower = f"the optimum may lie up to {100.0 * vague:.3g} % lower (certified relative gap {vague:.2g})"
+        text += lower if vague < math.inf else "no gap is certified"
         found.append(Notice("gap", text, way))
     return tuple(found)
 

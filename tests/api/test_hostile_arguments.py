@@ -137,6 +137,8 @@ def accepted(name: str, value: object) -> bool:
     """Whether a value has a meaning: LIBLINEAR's bias without a feature, an empty dict, numbers within 64 bits."""
     if name == "class_weight":
         return value == {}
+    if name in settings.OR_INFINITE and value == np.inf:
+        return True
     return isinstance(value, (float, int)) and (name in settings.REALS | {"mu", "gamma"} or value == 2**63)
 
 

@@ -18,8 +18,7 @@ from svmtool.compiled.loops.kernel.steepest_loops import steepest_steps
 from svmtool.kernels.conjugate import Conjugate, KernelHalf
 from svmtool.kernels.tiles import tiles_of
 from svmtool.models.kernel_functions import Kernel
-from svmtool.solvers.shared.base import PRECISION, TIME
-from svmtool.solvers.shared.kernel_least_squares import INDEFINITE
+from svmtool.solvers.shared.base import INDEFINITE, PRECISION, TIME
 
 SGD, FREE = registry.find_kernel("sgd-lssvm"), registry.find_kernel("nesvm-ls")
 both = pytest.mark.parametrize("row", [SGD, FREE], ids=lambda row: row.name)

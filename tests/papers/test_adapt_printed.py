@@ -41,8 +41,8 @@ def counted(monkeypatch):
 
     from svmtool.training.adapting import paper_form
 
-    for name in ("add", "remove"):
-        monkeypatch.setattr(paper_form, name, counting(name, getattr(lssvm, name)))
+    monkeypatch.setattr(paper_form, "add", counting("add", lssvm.add))
+    monkeypatch.setattr(paper_form, "remove", counting("remove", lssvm.remove))
     monkeypatch.setattr(Factored, "__init__", counting("factors", Factored.__init__))
     return counts
 

@@ -179,6 +179,9 @@ def test_a_time_limit_ends_it_with_the_last_iterate(number, svm_train):
     done = api.fit(X, y, solver=number, method="paper", max_seconds=1e-9)
     assert not done.converged and np.all(np.isfinite(done.model.W))
     status, out, err = svm_train("-s", number, "--max-iter", 3, "d", data="1 1:1\n-1 1:2\n")
+    if number == 70:  # one iteration
+        assert (status, err) == (0, "")
+        return
     assert status == 1 and "--method paper does not support --max-iter: use" in err
 
 
@@ -250,7 +253,7 @@ def test_explain(number, svm_train):
     status, out, err = svm_train("--explain", "-s", number)
     about = lssvm.ABOUT[number]
     assert (status, err) == (0, "") and about.algorithm in out and about.fast in out and about.iteration in out
-    assert all(text in out for text in about.differs) and "module          svmtool.papers.lssvm" in out
+    assert all(text in out for text in about.differs) and "module       svmtool.papers.lssvm" in out
     status, out, err = svm_train("--explain", "-s", number, "d", data="1 1:1\n-1 2:1\n")
     assert status == 0 and out.rstrip().splitlines()[-1].startswith("method ")
     assert about.algorithm not in svm_train("--explain", "-s", number, "--method", "fast")[1]
@@ -261,7 +264,7 @@ def test_gap_is_compared_and_ends_nothing(svm_train):
     for number in (70, 71):
         assert svm_train("-s", number, "--gap", 1e-6, "d", "m", data=rows)[2] == ""
         status, _, err = svm_train("-s", number, "--strict", "--gap", 1e-30, "d", "m")
-        assert status == 2 and "use --method fast to continue" in err
+        assert status == 2 and "use --method fast" in err
     assert "does not support --gap" in svm_train("-s", 72, "--gap", 0.1, "d")[2]
 
 

@@ -17,8 +17,7 @@ from svmtool.models.kernel_functions import Kernel
 from svmtool.papers import sgd_lssvm
 from svmtool.papers.running import Tolerance
 from svmtool.params import Options
-from svmtool.solvers.shared.base import ITERATIONS, PRECISION, RULE, TIME, Monitor
-from svmtool.solvers.shared.kernel_least_squares import INDEFINITE
+from svmtool.solvers.shared.base import INDEFINITE, ITERATIONS, PRECISION, RULE, TIME, Monitor
 
 ROW = registry.find_kernel(73, "paper")
 EXACT = {"rtol": 1e-10, "atol": 1e-12}

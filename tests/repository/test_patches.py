@@ -32,7 +32,7 @@ ALLOWED = {  # constant: why tests may patch it; what is patched no more must le
     "scaling.ranges.RANGE_FILE_BYTES": "size of a block",
     "scaling.rescale.BUFFER_BYTES": "size of the output's buffer",
     "scaling.rescale.PIECE_PAIRS": "size of a block",
-    "formats.adaptable.state.STATE_VERSION": "writes the state of another version",
+    "formats.adaptable.state.FAST": "writes the state of another version",
     "training.lines.FIRST_SECONDS": "no lines by the clock, which differ from run to run",
     "solvers.alfpgm.SET_SIZE": "size of a working set: small problems take several",
     "formats.models.kernel.WHOLE": "writes too few digits, which fuzzing must find",

@@ -82,7 +82,7 @@ def test_solver_keeps_the_contract(row):
         problem = next(iter(inspect.signature(module.solve).parameters))
         assert problem in ("task", "problem") and module.ABOUT[row.number].algorithm
     chosen, solved = inspect.signature(registry.planner(row)), inspect.signature(module.solve)
-    assert list(chosen.parameters) in ([problem, "rule", "start"], ["problem", "rule", "start"])
+    assert list(chosen.parameters) in (["task", "rule", "start"], ["problem", "rule", "start"])
     assert chosen.parameters["start"].default is None
     assert list(solved.parameters) == [problem, "monitor", "rule", "start", "seed", "method"]
     plain = inspect.Parameter.POSITIONAL_OR_KEYWORD

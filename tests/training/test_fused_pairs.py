@@ -18,8 +18,7 @@ from svmtool.kernels.results import KernelResult
 from svmtool.models.kernel_functions import Kernel
 from svmtool.params import Settings
 from svmtool.solvers import alfpgm
-from svmtool.solvers.shared.base import GAP, INTERRUPTED, ITERATIONS, RULE, TIME, Monitor, StopFlag
-from svmtool.solvers.shared.kernel_least_squares import INDEFINITE
+from svmtool.solvers.shared.base import GAP, INDEFINITE, INTERRUPTED, ITERATIONS, RULE, TIME, Monitor, StopFlag
 from svmtool.training.kernel import fused_pairs, pair_values, verify
 from svmtool.training.kernel.dataset import ClassPairs, KernelSet, pair_problem
 from svmtool.training.kernel.fit import Fitting

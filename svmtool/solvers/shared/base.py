@@ -49,6 +49,12 @@ PRECISION = Status("precision", False, "rounding stops further progress: scale t
 ITERATIONS = Status("iterations", False, "iteration limit reached: raise --max-iter", early=True)
 STEPS = Status("steps", False, "LIBSVM's limit on the work is reached: scale the features", early=True)
 TIME = Status("time", False, "time limit reached: raise --max-seconds", early=True)
+INDEFINITE = Status(
+    "indefinite",
+    False,
+    "the kernel matrix of these rows is not positive definite, perhaps by rounding: scale the features (svm-scale), "
+    "lower -c, or choose another kernel, -g or -r",
+)
 CONFIRMED_GAP = 1e-6  # certified gap that confirms an exact minimiser; also the target of a method that takes over
 TAKEN_OVER = Status("taken over", True, f"another method took over, to a relative gap of {CONFIRMED_GAP:g}")
 INTERRUPTED = Status("interrupted", False, "interrupted: the best model so far is kept")

@@ -7,27 +7,32 @@ from typing import Protocol
 import numpy as np
 
 from svmtool.kernels import interior
-from svmtool.kernels.least_squares import Residuals
+from svmtool.kernels.least_squares import (
+    FIRST_RESIDUAL_CHECK,
+    MAX_EXCESS,
+    NEGLIGIBLE_RESIDUAL_ERROR,
+    Residuals,
+)
 from svmtool.kernels.problems import LeastSquaresSvc
 from svmtool.kernels.results import KernelResult
 from svmtool.limits import EndedError
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import GAP, ITERATIONS, OPTIMAL, PRECISION, RULE, Monitor, Plan, Rule, Status
+from svmtool.solvers.shared.base import (
+    GAP,
+    INDEFINITE,
+    ITERATIONS,
+    OPTIMAL,
+    PRECISION,
+    RULE,
+    Monitor,
+    Plan,
+    Rule,
+)
 from svmtool.solvers.shared.stalling import Progress
 from svmtool.tolerances import ROUNDOFF_GAP
 
 CALL_STEPS = 1000  # steps between two checks of limits and gap
-NEGLIGIBLE_RESIDUAL_ERROR = 0.05  # share of the tolerance up to which errors of the residuals do not matter
-# A dual value below the start's or above P(0) by more than this share of P(0): round-off, or a negative eigenvalue.
-MAX_EXCESS = 1e-6
-FIRST_RESIDUAL_CHECK = 512  # rounds before the first check of progress
 KERNEL_DIRECT_AFTER = 100  # after more steps than this and than there are rows, few rows are solved directly
-INDEFINITE = Status(
-    "indefinite",
-    False,
-    "the kernel matrix of these rows is not positive definite, perhaps by rounding: scale the features (svm-scale), "
-    "lower -c, or choose another kernel, -g or -r",
-)
 METHODS = {
     "cg": "conjugate gradients",
     "direct": "a direct solution, then conjugate gradients",

@@ -24,8 +24,7 @@ from svmtool.kernels.direct import START_VALUES
 from svmtool.kernels.problems import KernelProblem, Points, relative
 from svmtool.kernels.results import KernelResult
 from svmtool.params import tolerance
-from svmtool.solvers.shared.base import CONFIRMED_GAP, GAP, ITERATIONS, OPTIMAL, RULE, TAKEN_OVER
-from svmtool.solvers.shared.kernel_least_squares import INDEFINITE
+from svmtool.solvers.shared.base import CONFIRMED_GAP, GAP, INDEFINITE, ITERATIONS, OPTIMAL, RULE, TAKEN_OVER
 from svmtool.tolerances import ROUNDOFF_GAP, SLOW_MIN_GAP
 from svmtool.training.kernel.dataset import ClassPairs
 from svmtool.training.kernel.fit import Fitting, Solved

@@ -37,7 +37,7 @@ from svmtool.kernels.problems import (
 from svmtool.kernels.results import DecisionFunction, KernelResult, feasible_sums
 from svmtool.kernels.rows import exact_sum
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.kernel_least_squares import INDEFINITE
+from svmtool.solvers.shared.base import INDEFINITE
 from svmtool.tolerances import SLOW_MIN_GAP, SUM_RTOL
 
 STATIONARY_RTOL = 0.1  # relative difference of the values up to which a point counts as stationary, for any kernel
@@ -81,7 +81,8 @@ def as_printed(
     if result.dual_point is not None and not isinstance(problem, LpSvc):
         squares = isinstance(problem, LeastSquaresSvc)
         other = _bound(problem, result.dual_point, certified(problem, result.dual_point)[1], proven=squares)
-        certificate.dual = max(other, _bound(problem, result, certificate, proven=squares))
+        least = -np.inf if np.any(problem.start) or not problem.kernel.positive else 0.0  # the dual value of a = 0
+        certificate.dual = max(other, _bound(problem, result, certificate, proven=squares), least)
         if not proven_indefinite(problem, certificate):
             certificate.dual = min(certificate.dual, certificate.primal)
         certificate.gap = problem.relative(certificate.primal, certificate.dual)

@@ -353,8 +353,7 @@ class Reduction(ABC):
         w = None if start is None else np.ascontiguousarray(start[:, k])
         if before is not None:
             monitor.history, monitor.iterations, w = before.history, before.history[-1]["iteration"] + 1, before.w
-        solve = registry.entry(self.method)
-        rule = self._rule(k, before is not None)
+        solve, rule = registry.entry(self.method), self._rule(k, before is not None)
         with until(monitor.ended):
             result = solve(task, monitor, rule, w, 1 if s.run.seed is None else s.run.seed % 2**31, self.solver_method)
         if used is not None:
