@@ -5,7 +5,8 @@ Communications 10 (2022).
 
 -s 60: decomposition (Algorithm 1), its sets by pWSS (Section 3), its subproblems by Algorithm 2.  Letters: B is the
 working set of l = 2p variables, lam the multiplier of y'a = 0, mu the scaling parameter, q_t = -y_t f'(a)_t.  Kernel
-rows are stored in double precision, as many as -m allows; the least recently used ones make way (Section 4.1).
+rows are stored in double precision, as many as -m allows, at least those of B; the least recently used ones make way
+(Section 4.1).
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ ABOUT = {
         ),
         "2p kernel rows of n values each, those in the cache free; p searches among I_low; gradient steps of 4 p^2 "
         "products each",
-        "SMO steps among all variables or within sets of 2048 or more, in single precision where that is enough, or a "
+        "SMO steps among all variables or within sets of at most 3072, in single precision where that is enough, or a "
         "direct solution",
     ),
 }

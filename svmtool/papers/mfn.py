@@ -37,8 +37,8 @@ METHODS = {"paper": "L2-SVM-MFN (Appendix A)"}
 DIFFERS = (
     "C_i of each row: lambda is that of C = max C_i, row i counts C_i / C times; a bias only with -B, of that value",
     "step 8 goes on from the solution of the crude run, as Section 4.6 says; the pseudocode drops it",
-    "the line search may end behind the last kink, and CGLS before its first step if r = 0, or where squares underflow; "
-    "the pseudocode has no end for the one and divides 0 by 0 in the other",
+    "the line search may end behind the last kink, and CGLS before its first step if r = 0, or where squares "
+    "underflow; the pseudocode has no end for the one and divides 0 by 0 in the other",
     "at 50 iterations (--max-iter), and where f rises, the pseudocode ends with an error: here the last point is the "
     "result, and its certified gap decides whether a warning comes",
     "-i MODEL: Eqs. 8 and 9 with all rows as I, then once more with I(beta_0) (footnote 4); values of C one after "

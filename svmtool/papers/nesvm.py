@@ -56,8 +56,8 @@ ABOUT = {
     51: About(
         "Algorithm 2 (homotopy, Eq. 44) over Algorithm 1 (Eqs. 33 to 35) for LP-SVM (Eqs. 6, 24, 49 to 52); with "
         "--no-homotopy Algorithm 1 at mu = --mu (default 5)",
-        (*SLIPS, *ENDS, *HOMOTOPY, "nu, whose first value print does not give, is mu", "weights are small where |w|_1 "
-         "alone would make them 0, because it is smoothed"),
+        (*SLIPS, *ENDS, *HOMOTOPY, "nu is mu: print has another first value, which it does not give",
+         "weights are small where |w|_1 alone would make them 0, because it is smoothed"),
         "two products with the rows",
         "Newton steps on the smoothed loss and norm, restarted PDHG or column generation, to a certified gap",
     ),

@@ -35,7 +35,7 @@ ABOUT = {
         nesvm.ABOUT[50].algorithm + "; X = K(X, X), w'Kw in place of |w|^2",
         (*SLIPS, *ENDS, *KERNEL_SLIPS, *HOMOTOPY),
         f"two products with the kernel matrix; {FIT}",
-        "decomposition by SMO steps, as -s 0 and 60, to a certified gap",
+        "SMO steps among all variables or within sets, as -s 0 and 60, to a certified gap",
     ),
     51: About(
         nesvm.ABOUT[51].algorithm + "; X = K(X, X)",
