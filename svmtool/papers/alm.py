@@ -51,8 +51,8 @@ DIFFERS = (
     "--mu geometric: mu grows by a constant factor, from mu(1) to the paper's limit of 1e5 after 100 iterations; print "
     "gives no factor",
     "the binary search of Eq. 11 halves 0 .. y_i t_i to full precision",
-    "print has two stopping rules, the gradient by w alone (Algorithms 1 and 2) and the change of the objective "
-    "(Section 4): either ends a run; for p = 1 the gradient is the subgradient to which rows on the margin contribute 0",
+    "print has two stopping rules, the change of the objective (Section 4) and the gradient by w alone (Algorithms 1 "
+    "and 2): either ends a run; for p = 1 the gradient is the subgradient to which rows on the margin contribute 0",
     "where rows or classes have weights, C_i takes the place of C",
 )
 MULTIPLIERS = "then the multipliers (Eq. 9)"
