@@ -44,14 +44,15 @@ def table(head: tuple[str, ...], rows) -> str:
 
 def solvers() -> str:
     """One line for each linear solver: its problem."""
-    rows = [(f"`{row.number}`", f"`{row.name}`", row.help, f"`{row.objective}`") for row in registry.SOLVERS]
+    rows = [(f"`{row.number}`", f"`{row.name}`", row.help, f"`{row.objective}`") for row in registry.default_rows()]
     return table(("`-s`", "name", "what", "problem"), rows)
 
 
 def kernel_solvers() -> str:
     """One line for each solver with kernels: its problem."""
-    rows = [(f"`{row.number}`", f"`{row.name}`", row.help, f"`{row.objective}`") for row in registry.KERNEL_SOLVERS]
-    return table(("`-s`", "name", "what", "problem"), rows)
+    rows = registry.default_rows(kernel=True)
+    lines = [(f"`{row.number}`", f"`{row.name}`", row.help, f"`{row.objective}`") for row in rows]
+    return table(("`-s`", "name", "what", "problem"), lines)
 
 
 def stopping() -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from bench_parts import bars
 from bench_parts.context import Context
 from bench_parts.kernel import Case, Run, side_by_side, within
-from bench_parts.measure import ours
+from bench_parts.measure import ours, solver
 
 OURS = {"-s 73": "73", "-s 52": "52", "-s 60": "60"}  # our solvers by name
 TESTED = 5  # without a test file one of this many rows is held out
@@ -51,7 +51,7 @@ def parted(ctx: Context, name: str, path: str) -> tuple[str, str]:
 def _trainers(ctx: Context, case: Case) -> dict[str, list[str]]:
     options = ["-t", "2", "-c", f"{case.C:g}", "-g", f"{case.gamma:g}", "-m", str(bars.KERNEL_CACHE_MB)]
     jobs = {
-        tool: within(ctx.budget, [*ours("train"), "-s", s, "--method", "fast", *options, case.path, _model(ctx, tool)])
+        tool: within(ctx.budget, [*ours("train"), *solver(s), *options, case.path, _model(ctx, tool)])
         for tool, s in OURS.items()
     }
     if ctx.libsvm:

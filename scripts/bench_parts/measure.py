@@ -59,6 +59,11 @@ def ours(command: str) -> list[str]:
     return [str(script)] if script.exists() else [sys.executable, "-m", "svmtool", command]
 
 
+def solver(number: int | str) -> list[str]:
+    """The options that choose a number, of the papers' numbers with the engine."""
+    return ["-s", str(number), *(("--method", "fast") if int(number) >= 30 else ())]
+
+
 def run_once(
     argv: Sequence[str], sample: Sample, env: Mapping[str, str], output: str = os.devnull, limit: float = 0.0
 ) -> None:

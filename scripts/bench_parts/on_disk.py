@@ -9,9 +9,9 @@ from pathlib import Path
 
 from bench_parts import bars, child_made
 from bench_parts.context import Context
-from bench_parts.measure import Sample, environment, ours, run_once
+from bench_parts.measure import Sample, environment, ours, run_once, solver
 
-NUMBERS = (1, 2, 3, 0, 11, 30, 31, 40, 50, 70)
+NUMBERS = (1, 2, 3, 0, 11, 30, 31, 40, 42, 50, 70)
 FEATURES = 100
 PRINTED = 1e-8  # relative precision of the printed primal value
 LETTERS = {"K": 1e3, "M": 1e6, "G": 1e9}
@@ -38,7 +38,7 @@ def on_disk(ctx: Context) -> None:
         found = {}
         for way, more in (("memory", ()), ("first", ("--memory", ctx.memory)), ("again", ("--memory", ctx.memory))):
             sample, model = Sample(), ctx.path(f"{way}.model")
-            run_once([*ours("train"), "-q", "-s", number, *more, path, model], sample, environment())
+            run_once([*ours("train"), "-q", *solver(number), *more, path, model], sample, environment())
             gap, primal = map(float, CERTIFICATE.search(Path(model).read_text()).groups())
             found[way] = {"seconds": sample.median, "peak_mb": 1.048576 * sample.peak_mb, "gap": gap, "primal": primal}
         here, there = found["memory"], found["again"]

@@ -10,7 +10,7 @@ from pathlib import Path
 from bench_parts import bars
 from bench_parts.alone import HERE
 from bench_parts.context import Context
-from bench_parts.measure import Sample, child_json, environment, run_once
+from bench_parts.measure import Sample, child_json, environment, run_once, solver
 from bench_parts.measure import ours as our_command
 from svmtool.distributed.rank import topology
 
@@ -82,7 +82,7 @@ def words(loss: str, gap: float) -> list[str]:
     """Our options for a loss; the bias of the hinge is free by default."""
     settings = PROBLEMS[loss][0]
     power = ["--loss-power", f"{settings['loss_power']:g}"] if "loss_power" in settings else []
-    return ["-s", str(settings["solver"]), *power, "-c", f"{C:g}", "--gap", f"{gap:g}"]
+    return [*solver(settings["solver"]), *power, "-c", f"{C:g}", "--gap", f"{gap:g}"]
 
 
 def mllib(ctx: Context, path: str, best: dict) -> dict[str, dict]:

@@ -83,7 +83,7 @@ def with_method(rng: Generator, row: Solver) -> Solver:
 
 def method_of(row: Solver) -> tuple[str, ...]:
     """The arguments that choose the row's method."""
-    return ("--method", "paper" if row.printed else "fast") if "--method" in row.supported else ()
+    return ("--method", row.method) if "--method" in row.supported else ()
 
 
 def name_of(row: Solver) -> str:

@@ -246,12 +246,13 @@ OPTIONS = {
               "-m", "-h", "-b", "-i", "-W", "--gap", "--seed", "--strict", "--loo", "--weights", "--loss-power", "--mu",
               "--passes", "--sample", "--pairs", "--paper-form", "--theta", "--memory", "--stratified",
               "--solver-log", "--explain", "--version", "--threads", "--probability", "--no-homotopy", "--zzz", "--",
-              "-", "--method"],
+              "-", "--method", "--mu-end", "--objective-change", "--one-vs-one", "--heuristics", "--loss", "--sgd-rows",
+              "--delta-alpha", "--min-alpha-opt", "--max-alpha-opt", "--min-alpha-check", "--boundary", "--grid"],
     "predict": ["-b", "-q", "--scores", "--metrics", "--threads", "--version", "--zzz", "-x", "--", "-"],
     "scale": ["-l", "-u", "-y", "-s", "-r", "--threads", "--version", "--zzz", "-x", "--", "-"],
 }  # fmt: skip
 VALUES = [
-    "paper", "fast",
+    "paper", "fast", "merit", "h1,h3", "none", "huber", "hinge", "rho", "C=0.1,1",
     "0", "1", "2", "3", "4", "5", "6", "7", "11", "12", "13", "21", "30", "31", "40", "41", "42", "43", "50", "51",
     "52", "60", "70", "71", "72", "73", "80", "81", "auto", "-1", "0.5", "1e-3", "1e6", "1e300", "-1e300", "nan", "inf",
     "-inf", "x", "", " ", "1" * 5000, "-" + "9" * 30, "1_0", "0x10", "1.5", "d", "tiny", "model", "kept", "out",

@@ -19,6 +19,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from stress.cases import method_of
+from svmtool import registry
 from svmtool.cli.train import main
 from svmtool.formats.rowcache import arrays
 from svmtool.formats.rowcache import folder as row_folder
@@ -106,7 +108,8 @@ def _trained(folder: Path, number: int, model: str) -> tuple[int, str]:
             sys.stdout, sys.stderr = os.fdopen(1, "w", closefd=False), os.fdopen(2, "w", closefd=False)
             os.chdir(folder)
             row_folder.ROW_BYTES_PER_TEXT_BYTE = 1e9  # puts the rows of any file on disk
-            status = main(["-q", "-s", str(number), "--threads", "1", "--memory", "1G", DATA, model])
+            chosen = ("-s", str(number), *method_of(registry.find(number)))
+            status = main(["-q", *chosen, "--threads", "1", "--memory", "1G", DATA, model])
         except BaseException:
             import traceback
 

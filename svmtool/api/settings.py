@@ -172,7 +172,7 @@ def _linear(data: Dataset | None, solver: int | str, values: dict[str, Any], als
         row = row_of(solver, method)
         refuse_unsupported(row, names)
         _check_stopping(row, values)
-        settings = settings.replace(solver=row.number, method="paper" if row.printed else "fast")
+        settings = settings.replace(solver=row.number, method=row.method)
         settings = settings if theta is None else settings.with_theta(theta)
         settings = settings if "bias" in s else settings.with_default_bias()
     if settings.run.options.mu is not None:
@@ -226,9 +226,8 @@ def _with_kernel(
         if gamma != "auto":
             raise ValueError(f"gamma must be 'auto' or a number >= 0, not {shown(gamma)}")
         gamma = 0.0
-    method = "paper" if row.printed else "fast"
     settings = Settings.of_kernel(
-        **s, solver=row.number, kernel_type=KERNEL_NUMBERS[kernel], gamma=gamma, method=method
+        **s, solver=row.number, kernel_type=KERNEL_NUMBERS[kernel], gamma=gamma, method=row.method
     )
     settings = settings if theta is None else settings.with_theta(theta)
     if weights is not None:

@@ -132,7 +132,8 @@ def _least_squares(
     s = np.abs(gradient - problem.y * rho) + apart
     value = 0.5 * float(alpha @ (1.0 - gradient)) - 0.5 * problem.shift * total * total
     error = 0.5 * apart * float(np.sum(np.abs(alpha)))
-    gap = float(problem.cost @ (s * s)) + 0.5 * problem.shift * (rho + total) ** 2
+    edge = rho + total  # its square may be inf, which `**` of Python refuses
+    gap = float(problem.cost @ (s * s)) + 0.5 * problem.shift * edge * edge
     missed = rho * total if problem.free_bias else 0.0  # of coefficients that are no dual point
     return Certificate(value + error + gap + missed, value - error, float(s.max(initial=0.0)))
 

@@ -42,8 +42,8 @@ LIBLINEAR_OPTIONS = (
 ABOUT_KERNELS = (
     "With -t, -g, -d or -r the options are LIBSVM's and a kernel is used: -s 0 to 4 are LIBSVM's problems, -m is the "
     "cache size, -b 1 stores probabilities, -v draws LIBSVM's folds, and the model file is LIBSVM's. The default "
-    "kernel is RBF. -s 60 and -s 73 always use a kernel; without these options it is the linear kernel. -s 50, -s 52, "
-    "-s 80 and -s 81 use none without these options."
+    "kernel is RBF. -s 60 and -s 73 always use a kernel; without these options it is the linear kernel. -s 50 "
+    "to -s 52, -s 80 and -s 81 use none without these options."
 )
 FORMULAS = ("x.z", "(GAMMA x.z + COEF0)^DEGREE", "exp(-GAMMA |x-z|^2)", "tanh(GAMMA x.z + COEF0)", "given in the data")
 

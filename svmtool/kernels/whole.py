@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 
 from svmtool.errors import SvmtoolError
 from svmtool.kernels.interior import kernel_matrix
 from svmtool.kernels.problems import Points
+from svmtool.limits import memory
 
 MATRICES = 2  # of n x n numbers at a time: the kernel's values, and what is computed from them
 
@@ -30,4 +29,4 @@ def available() -> int:
         with open("/proc/meminfo") as lines:
             return next(1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
     except (OSError, StopIteration):
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        return memory()

@@ -233,7 +233,8 @@ ROWS = choosable(
         sums_below=ADAPTABLE_FEATURES,
         besides=": one exact step",
         supported=(RUN_OPTIONS | ADAPTING | {"-C", "--loo"}) - {"-e"},
-        paper=LSSVM_PAPER + "Section IV, Eqs. 3-10, Algorithm 1",
+        paper=LSSVM_PAPER + "the problem of Section IV; solved by one factorisation of sums over the rows, which rows "
+        "added and removed change",
     ),
     Solver(
         number=72,

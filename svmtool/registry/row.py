@@ -66,6 +66,11 @@ class Solver(Record):
     printed: bool = False  # whether it runs its paper's algorithm as printed (--method paper)
 
     @property
+    def method(self) -> str:
+        """The value of --method that chooses this row."""
+        return "paper" if self.printed else "fast"
+
+    @property
     def default(self) -> str:
         """The stopping option and value that apply when none is given; empty if there is none."""
         if self.eps_default is None and self.gap_default is None:

@@ -25,7 +25,7 @@ class LSSVC(LinearClassifier):
     C : float, default=1.0
         Weight of the loss relative to the regulariser; larger values follow the training rows more closely.
     tol : float, default=1e-6
-        Certified relative gap at which the fit ends; with method="paper" the tolerance of the paper's own rule.
+        Certified relative gap at which the fit ends; method="paper" has no tolerance, and warns of a larger gap.
     fit_intercept : bool, default=True
         Whether the model has an intercept.
     intercept_scaling : float, default=1.0

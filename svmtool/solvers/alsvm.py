@@ -1,6 +1,7 @@
 """ALSVM: the linear LS-SVM to which rows can be added and from which rows can be removed.
 Paper: T. Le, V. Nguyen, A. Nguyen, K. Nguyen, Adaptable Linear Support Vector Machine, NICS 2015: Section IV.
 Eqs. 3-6 add rows, 7-10 remove them; Algorithm 1 (training) adds all rows to none.
+Here is the engine (--method fast); papers/lssvm.py is the algorithm as printed.
 
 Notation   paper: G   A y   nu        code (objectives/normal_equations.py): S + nu I   b   1/(2C)
 Differs from the paper in:

@@ -1,5 +1,6 @@
 """FALSVM: the linear LS-SVM of the rows that a pass over all of them finds on the wrong side.
 Paper: T. Le, V. Nguyen, A. Nguyen, K. Nguyen, Adaptable Linear Support Vector Machine, NICS 2015: Algorithm 2.
+Here is the engine (--method fast); papers/lssvm.py is the algorithm as printed.
 
 Rows come in random order.  One with y x.w < 0 is added to the model's rows, in closed form (Eqs. 4-6); others are
 skipped.  The result is the minimiser of f over the rows added.  The certificate is that of the LS-SVM of all rows, and

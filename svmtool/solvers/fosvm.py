@@ -9,7 +9,7 @@ i = the row outside A with the least w.phi(x_i); end if w.phi(x_i) >= (1 - theta
 
     paper: A, alpha, rho, o_i     code: chosen, subproblem.alpha, subproblem.rho, z_i - rho
 
-Differs from the paper in:
+Here is the engine (--method fast), which differs from the paper in what follows; papers/fosvm.py is it as printed:
  1. The problem on A is solved exactly, from the last solution on (linalg/minimum_norm_point.py).
  2. theta becomes a target gap (registry.row.gap_of_theta): the dual value -rho / 2 holds for all rows, and w times
     1 - theta with (1 - theta)^2 rho satisfies them all, so that either number gives the other.

@@ -1,6 +1,7 @@
 """L2-SVM-MFN: modified finite Newton.      min_w  1/2 w'Rw + sum_i C_i max(0, 1 - y_i x_i.w)^2
 Paper: S. S. Keerthi and D. DeCoste, A Modified Finite Newton Method for Fast Solution of Large Scale
 Linear SVMs, Journal of Machine Learning Research 6 (2005) 341-361.  Algorithm of Section 4 and Appendix A.
+Here is the engine (--method fast); papers/mfn.py is the algorithm as printed.
 
 Notation   paper: beta   lambda   I(beta)       delta   y_i(beta)      code: w   1 / (2 C)   active rows   t   x_i.w
 Differs from the paper in:

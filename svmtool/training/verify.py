@@ -70,7 +70,7 @@ def _as_printed(problems: Any, k: int, result: Result) -> tuple[Result, Certific
     if not problems.is_finite(result.w):
         result = _replaced(problems, k, result, None)
     certificate = problems.certify(k, result)
-    result.printed, result.certified_gap, result.asked_gap = True, certificate.gap, asked_gap(problems.settings)
+    result.certified_gap, result.asked_gap = certificate.gap, asked_gap(problems.settings)
     return result, certificate
 
 

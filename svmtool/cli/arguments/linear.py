@@ -136,17 +136,8 @@ def _check_combinations(settings: Settings, request: Request) -> None:
     if isinstance(mu, str) and not s.auto and "--loss-power" not in settings.row.supported:  # the rules are ALM's
         raise SvmtoolError(f"ERROR: --mu {mu}: -s {settings.row.number} ({settings.row.name}) needs a number > 0")
     if settings.run.options.one_vs_one:
-        for name in (
-            "-b",
-            "--probability",
-            "-i",
-            "--initial-model",
-            "-C",
-            "--grid",
-            "--score",
-            "--metrics",
-            "--memory",
-        ):
+        for name in ("-b", "--probability", "-i", "--initial-model", "-C", "--grid", "--score", "--metrics",
+                     "--memory"):  # fmt: skip
             if name in s.given:
                 raise SvmtoolError(f"ERROR: --one-vs-one cannot be combined with {name}")
     if s.plain_model:

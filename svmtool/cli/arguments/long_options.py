@@ -176,7 +176,9 @@ LONG_OPTIONS: dict[str, LongOption] = {
     "--probability": LongOption(
         "probability", "0|1", _zero_or_one, "1: store the sigmoids that svm-predict -b 1 needs (default 0)", "b"
     ),
-    "--gap": LongOption("gap", "G", _positive, "stop at this certified relative duality gap instead of by -e"),
+    "--gap": LongOption(
+        "gap", "G", _positive, "stop at this certified relative gap, not by -e; --method paper: warn above it"
+    ),
     "--method": LongOption(
         "method",
         "M",
@@ -266,7 +268,7 @@ LONG_OPTIONS: dict[str, LongOption] = {
     "--sample": LongOption("sample", "M", _whole(1), "rows drawn in each round (default 59, with --method fast 3000)"),
     "--threads": LongOption("threads", "N", _whole(1), "use N threads (default: all cores of this process)"),
     "--strict": LongOption(
-        "strict", "", None, "exit with 2 if not converged, if -e left a gap above 1e-2, or -b 1 or --loo fail"
+        "strict", "", None, "exit with 2 if not converged, a rule left a gap above 1e-2, -b 1 or --loo fail"
     ),
     "--plain-model": LongOption("plain_model", "", None, "write no lines after the weights, as LIBLINEAR and LIBSVM"),
     "--solver-log": LongOption("solver_log", "FILE", _file, "write one JSON line per iteration, with the method used"),

@@ -243,7 +243,8 @@ class Adaptable:
         row = self.settings.row
         asked = "".join(f" -w{label} {f:.17g}" for label, f in state.class_weights)
         notes = (
-            f"# svmtool {__version__}: -s {row.number} ({row.name}) -c {state.C:.17g} -B {bias:.17g}{asked}",
+            f"# svmtool {__version__}: -s {row.number} ({row.name}) --method {row.method} -c {state.C:.17g} "
+            f"-B {bias:.17g}{asked}",
             f"# {certificate.line()}",
             f"# {self.counted}: {sums.n}, by {'updates' if row.printed else 'sums'} over rows added and removed",
         )
