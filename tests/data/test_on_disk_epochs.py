@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from engine import engine
+
 from svmtool.coordinate import hinge
 from svmtool.data.csr import CsrRows
 from svmtool.formats.rowcache import folder
@@ -33,5 +35,5 @@ def test_random_passes_run_in_pieces(number, svm_train, monkeypatch, tmp_path):
 
     monkeypatch.setattr(folder, "ROW_BYTES_PER_TEXT_BYTE", np.inf)
     monkeypatch.setattr(CsrRows, "pieces", noted)
-    assert svm_train("-q", "-s", number, "--memory", "1G", "wide", "model")[0] == 0
+    assert svm_train("-q", *engine(number), "--memory", "1G", "wide", "model")[0] == 0
     assert hinge.MEMORY_CHECK_CHUNKS in steps
