@@ -1,7 +1,7 @@
 """LP-SVM with a kernel: -s 51 with --method fast.    min over w, b of  |w|_1 + sum_i C_i max(0, 1 - y_i (K_i w + b))
 
-The problem is the linear LP-SVM of the rows K(x_i, .) (kernels/lp.py), which lp_svm.py solves.  The kernel matrix is
-held whole, in double precision.
+The problem is the linear LP-SVM of the rows K(x_i, .) (kernels/lp.py), which lp_svm.py solves over
+columns of mean 0.  The kernel matrix is held whole, in double precision.
 Stops when: the certified relative gap is small enough.
 """
 
