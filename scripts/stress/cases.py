@@ -214,7 +214,8 @@ def _kernel_runs(rng: Generator, rows: Rows, chosen: list[Solver], timed: bool) 
         own, gap, seconds = _stopping(rng, row, timed)
         quiet = rng.random() < 0.1
         free = row.free_bias
-        problem = kernel_objective.Problem(row.word, row.loss, row.kind, kernel, free=free, **fields)
+        l1 = row.regulariser == "|w|_1"
+        problem = kernel_objective.Problem(row.word, row.loss, row.kind, kernel, free=free, l1=l1, **fields)
         full = ("-s", str(row.number), *method_of(row), *argv, *own, *(["-q"] if quiet else []))
         runs.append(Run(row, full, problem, gap, seconds, quiet))
     return runs

@@ -247,4 +247,6 @@ def _of_problem(case: Case, K: Kernel, linear: bool, support, rho: Decimal, rows
         q = exact(case.nu) * len(f) / lead
         found = losses(case._replace(C=1.0), each, ZERO)
         return Value(HALF * square - lead + found.value / q, found.rounding / q + off + ROUNDING * lead)
+    if case.row.regulariser == "|w|_1":  # w are the coefficients
+        return losses(case, each, sum((abs(c) for c, _ in support), ZERO))
     return losses(case, each, HALF * square + (ZERO if case.row.free_bias else HALF * rho * rho), off)

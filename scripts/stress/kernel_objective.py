@@ -16,7 +16,10 @@ MAX_DIFFERENCES = 100_000_000  # numbers; takes a fraction of a second
 
 
 class Problem(NamedTuple):
-    """The problem of a command with a kernel; word: LIBSVM's; free: whether the bias is not regularised."""
+    """The problem of a command with a kernel; word: LIBSVM's; free: whether the bias is not regularised.
+
+    l1: whether the regulariser is the sum of |coefficients|.
+    """
 
     word: str
     loss: str
@@ -26,6 +29,7 @@ class Problem(NamedTuple):
     p: float = 0.1
     nu: float = 0.5
     free: bool = True
+    l1: bool = False
     factors: tuple[tuple[int, float], ...] = ()
 
 
@@ -116,7 +120,7 @@ def _classes(problem: Problem, M: Matrix, coef, rho: float, y, cost) -> Value:
     f, off = M.decide(coef)
     off = off + EPS * (2 + abs(rho) + np.abs(f))
     xi = 1.0 - y * (f - rho)
-    size, apart = _square(M, coef)
+    size, apart = _sum(np.ones(len(coef)), np.abs(coef), np.zeros(len(coef))) if problem.l1 else _square(M, coef)
     if problem.loss == "least squares":
         total, rounding = _sum(cost, xi**2, off * (2 * np.abs(xi) + off))
     else:

@@ -139,10 +139,19 @@ def _least_squares(
 
 
 def certify_lp(problem: LpSvc, result: KernelResult) -> Certificate:
-    """The certificate of a result of LP-SVM with a kernel: that of the linear problem of the rows K(x_i, .)."""
-    w = np.append(problem.coefficients(result.alpha), -result.rho)
+    """The certificate of a result of LP-SVM with a kernel: that of its linear problem (LpSvc.task).
+
+    P is that of decision values as svm-predict computes them; what they differ by counts as rounding.
+    """
+    coef = problem.coefficients(result.alpha)
     alpha = np.zeros(problem.n) if result.dual_point is None else result.dual_point.alpha
-    return Certifier(problem.values, losses.of("hinge", 1.0), problem.y, problem.upper, True, l1=True).certify(w, alpha)
+    certifier = Certifier(problem.task.rows, losses.of("hinge", 1.0), problem.y, problem.upper, True, l1=True)
+    with np.errstate(all="ignore"):  # the gap is not finite if any value is not
+        found = certifier.certify(np.append(coef, coef @ problem.means - result.rho), alpha)
+        xi = 1.0 - problem.y * (exact_sum(problem, coef) - result.rho)
+        primal = float(np.sum(np.abs(coef))) + float(certifier.cost @ certifier.loss.value(xi))
+        (off, less), apart = found.off, abs(primal - found.primal)
+        return Certificate(primal, found.dual + less, found.violation, (off + apart, less))
 
 
 def value_at_zero(problem: AnyProblem) -> tuple[float, float, float]:

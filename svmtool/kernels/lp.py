@@ -29,9 +29,18 @@ class LpSvc(CSvc):
         """The rows K(x_i, .) and the feature of the bias."""
         return DenseRows(whole_matrix(self.points, "take fewer rows"), 1.0)
 
+    @cached_property
+    def means(self) -> np.ndarray:
+        """The mean of each column of the rows, f8[n]."""
+        return np.mean(self.values.X, axis=0)
+
+    @cached_property
     def task(self) -> Task:
-        """The linear problem."""
-        return Task(self.values, self.y, self.upper, True, options=self.options)
+        """The linear problem of columns with mean 0, with the same weights and multipliers and the bias b + w.means.
+
+        Where all values of a column are large and nearly equal, their differences decide.
+        """
+        return Task(DenseRows(self.values.X - self.means, 1.0), self.y, self.upper, True, options=self.options)
 
     def result(
         self, w: np.ndarray, alpha: np.ndarray | None, objective: float, gap: float, iterations: int, status: Any

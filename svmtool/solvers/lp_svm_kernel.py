@@ -1,7 +1,7 @@
 """LP-SVM with a kernel: -s 51 with --method fast.    min over w, b of  |w|_1 + sum_i C_i max(0, 1 - y_i (K_i w + b))
 
-The problem is the linear LP-SVM of the rows K(x_i, .) (kernels/lp.py), which lp_svm.py solves.  The kernel matrix is
-held whole, in double precision.
+The problem is the linear LP-SVM of the rows K(x_i, .) (kernels/lp.py), which lp_svm.py solves over
+columns of mean 0.  The kernel matrix is held whole, in double precision.
 Stops when: the certified relative gap is small enough.
 """
 
@@ -20,7 +20,7 @@ METHODS = {name: text for name, text in registry.methods(LINEAR).items() if name
 
 def plan(problem: LpSvc, rule: Rule, start: np.ndarray | None = None) -> Plan:
     """Choose as for the linear problem."""
-    plan: Plan = registry.planner(LINEAR)(problem.task(), rule)
+    plan: Plan = registry.planner(LINEAR)(problem.task, rule)
     return plan
 
 
@@ -28,7 +28,9 @@ def solve(
     problem: LpSvc, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str
 ) -> KernelResult:
     """Solve from alpha `start` (zeros if None), whose bias is 0."""
-    w0 = None if start is None else np.append(problem.coefficients(start), 0.0)
-    found = registry.entry(LINEAR)(problem.task(), monitor, rule, w0, seed, method)
+    coef = None if start is None else problem.coefficients(start)
+    w0 = None if coef is None else np.append(coef, coef @ problem.means)
+    found = registry.entry(LINEAR)(problem.task, monitor, rule, w0, seed, method)
     last = monitor.history[-1]
-    return problem.result(found.w, found.alpha, last["objective"], last["gap"], monitor.iterations, found.status)
+    w = np.append(found.w[:-1], found.w[-1] - found.w[:-1] @ problem.means)
+    return problem.result(w, found.alpha, last["objective"], last["gap"], monitor.iterations, found.status)

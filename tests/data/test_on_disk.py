@@ -56,7 +56,7 @@ def certified(model: str) -> tuple[float, float]:
 
 
 def test_the_issue_names_these():
-    assert {row.number for row in ROWS} == {0, 1, 2, 3, 11, 30, 31, 40, 50, 70}
+    assert {row.number for row in ROWS} == {0, 1, 2, 3, 11, 30, 31, 40, 42, 50, 70}
 
 
 def signed(header, **changes) -> None:

@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pytest
 import reference
+from engine import engine
 from naming import case_of
 from reference import table_of
 from solver_suite import methods_of, serves
@@ -85,9 +86,9 @@ def test_explain_of_a_data_file_tells_the_methods(number, size, words, svm_train
     n, d = SIZES[size]
     p = reference.random_problem(3, n, d)
     data = reference.text_of(p.X, np.arange(n) % 3)
-    plain = svm_train("--explain", "-s", number)[1]
-    status, text, error = svm_train("--explain", "-s", number, "d", data=data)
+    plain = svm_train("--explain", *engine(number))[1]
+    status, text, error = svm_train("--explain", *engine(number), "d", data=data)
     assert status == 0 and error == "" and text.startswith(plain)
     [line] = text[len(plain) :].splitlines()
     assert line.startswith("method       ") and words in line
-    assert svm_train("--explain", "-s", number, "absent")[0] == 1
+    assert svm_train("--explain", *engine(number), "absent")[0] == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from engine import engine
 from naming import case_of
 from reference import random_problem, table_of
 
@@ -110,7 +111,7 @@ def test_explain_says_what_would_be_chosen(data, svm_train):
         assert explained.startswith(f"solver       -s {number}, {name}: ")
         facts = dict((line[:13].rstrip(), line[13:]) for line in explained.splitlines())
         assert facts["chosen"] == line.removeprefix("-s auto: ") and facts["method"]
-        assert svm_train("--explain", "-s", number, *options, data)[1] == explained.replace(
+        assert svm_train("--explain", *engine(int(number)), *options, data)[1] == explained.replace(
             f"chosen       {facts['chosen']}\n", ""
         )
 

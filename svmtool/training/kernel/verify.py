@@ -72,10 +72,10 @@ def as_printed(
     result.printed, result.asked_gap = True, asked
     if not _finite(result.alpha, result.rho, result.r):
         result = certifier.zero(problem, base.PRECISION if result.status.converged else result.status)
-    if not np.any(result.alpha):
-        function, result, certificate = _nothing(problem, result)
-    elif isinstance(problem, LpSvc):
+    if isinstance(problem, LpSvc) and result.dual_point is not None:
         function, certificate = problem.decision_function(result), certifier.certify_lp(problem, result)
+    elif not np.any(result.alpha):
+        function, result, certificate = _nothing(problem, result)
     else:
         function, certificate = certified(problem, result)
     if result.dual_point is not None and not isinstance(problem, LpSvc):
@@ -150,11 +150,21 @@ def _verify_lp(
     """`_verify` of a linear programme, for which there is no second method: w = 0 where a result is worse."""
     certificate = certifier.certify_lp(problem, result) if _finite(result.alpha, result.rho) else None
     if certificate is None or not certificate.primal <= certifier.max_allowed_primal(problem):
-        result = certifier.zero(problem, base.PRECISION if result.status.converged else result.status)
-        certificate = certifier.certified_zero(problem)
-    elif result.status.converged and not certificate.gap <= PRINTED_FACTOR * (target or base.CONFIRMED_GAP):
+        result, certificate = _zero_lp(problem, result)
+    if result.status.converged and not certificate.gap <= PRINTED_FACTOR * (target or base.CONFIRMED_GAP):
         result.status = base.PRECISION
     return problem.decision_function(result), result, certificate
+
+
+def _zero_lp(problem: LpSvc, result: KernelResult) -> tuple[KernelResult, Certificate]:
+    """w = 0, the solution where C is small, with its best constant and the dual value of the result."""
+    zero = certifier.zero(problem, result.status)
+    zero.iterations, zero.history, zero.dual_point = result.iterations, result.history, result.dual_point
+    plain = certifier.certified_zero(problem)
+    if zero.dual_point is None:
+        return zero, plain
+    found = certifier.certify_lp(problem, zero)
+    return zero, found if found.gap < plain.gap else plain  # the gap may be nan
 
 
 def _smaller(problem: AnyProblem, result: KernelResult) -> tuple[DecisionFunction, KernelResult, Certificate]:
