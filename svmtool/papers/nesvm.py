@@ -17,7 +17,7 @@ from svmtool.objectives.task import Task
 from svmtool.papers.running import Matrix, Point, Tolerance, matrix, run
 from svmtool.params import Options
 from svmtool.registry.row import FAST_ALM, About
-from svmtool.solvers.shared.base import PRECISION, RULE, Monitor, Plan, Result, Status
+from svmtool.solvers.shared.base import ITERATIONS, PRECISION, RULE, Monitor, Plan, Result, Status
 from svmtool.tolerances import EPS
 
 MU = 5.0  # the paper's first mu
@@ -270,5 +270,5 @@ def solve(task: Task, monitor: Monitor, rule: Tolerance, start: np.ndarray | Non
     w0 = np.zeros(task.rows.d) if start is None else start
     with np.errstate(all="ignore"):  # the caller finds results that are not finite
         svm = MODELS[method](matrix(task.rows), task.y, task.cost, task.free_bias)
-        last, status = run(steps(svm, w0, rule.eps, task.options), monitor, MAX_ITERATIONS)
+        last, status = run(steps(svm, w0, rule.eps, task.options), monitor, MAX_ITERATIONS, ITERATIONS)
     return Result(last.w, status, monitor.iterations - 1, monitor.history, svm.dual())

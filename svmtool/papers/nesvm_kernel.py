@@ -22,7 +22,7 @@ from svmtool.papers.nesvm import plan_lp as plan_lp
 from svmtool.papers.nesvm import plan_ls as plan_ls
 from svmtool.papers.running import run
 from svmtool.registry.row import About
-from svmtool.solvers.shared.base import Monitor, Status
+from svmtool.solvers.shared.base import ITERATIONS, Monitor, Status
 
 KERNEL_SLIPS = (
     "print replaces X by K Y and |w|^2 by w'Kw, which are not of one w: here w are the coefficients, with X = K",
@@ -85,7 +85,7 @@ def solve(
     lp = isinstance(problem, LpSvc)
     K = problem.values.X if lp else whole_matrix(problem.points, "use --method fast, which needs no whole matrix")
     svm = MODELS[method](np.hstack((K, np.ones((n, 1)))), y, C, True)
-    last, status = run(nesvm.steps(svm, w0, rule.eps, problem.options), monitor, nesvm.MAX_ITERATIONS)
+    last, status = run(nesvm.steps(svm, w0, rule.eps, problem.options), monitor, nesvm.MAX_ITERATIONS, ITERATIONS)
     if lp:
         result = problem.result(last.w, svm.dual(), last.objective, np.inf, monitor.iterations - 1, status)
     else:

@@ -63,19 +63,19 @@ def matrix(rows: Rows, bias: bool = True) -> Matrix:
 
 
 def run(
-    steps: Generator[AnyPoint, None, Status], monitor: Monitor, limit: int | None = None
+    steps: Generator[AnyPoint, None, Status], monitor: Monitor, limit: int | None = None, reached: Status = LIMIT
 ) -> tuple[AnyPoint, Status]:
     """Record each iterate of an algorithm until its own rule or the monitor ends it; return the last one and why.
 
-    The first one that it yields is its start, whose number is 0.  limit: the paper's limit of iterations, which
-    --max-iter replaces.
+    The first one that it yields is its start, whose number is 0.  limit: of iterations, which --max-iter replaces;
+    reached: the end at it, where it is the default.
     """
     limit = limit if monitor.max_iter is None else monitor.max_iter
     point = next(steps)
     status = record(point, monitor)
     while status is None:
         if limit is not None and monitor.iterations > limit:
-            return point, LIMIT if monitor.max_iter is None else ITERATIONS
+            return point, reached if monitor.max_iter is None else ITERATIONS
         try:
             point = next(steps)
         except StopIteration as end:

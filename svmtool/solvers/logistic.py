@@ -143,7 +143,8 @@ class TruncatedNewton:
                 return base.RULE
             if self.rule.dual is not None and steepest() <= self.rule.dual.width:
                 return base.RULE
-        return base.OPTIMAL if norm == 0.0 or f - bound <= OPTIMAL_GAP * f else None
+        exact = OPTIMAL_GAP if self.monitor.gap is None else min(OPTIMAL_GAP, self.monitor.gap)
+        return base.OPTIMAL if norm == 0.0 or f - bound <= exact * f else None
 
     def steps(self) -> Status:
         """Truncated Newton steps from the objective's w."""

@@ -17,7 +17,8 @@ import svmtool.sklearn as estimators  # noqa: E402
 pytestmark = pytest.mark.filterwarnings("default")
 
 
-NEAR = 1e-15  # tol at which the sums of a repeated row and of its weight agree
+# tol at which decision values agree to 1e-7: their error is the root of the gap, but where steps end exactly
+NEAR, NEAREST = 1e-15, {"LogisticRegression": 1e-17}
 
 GRID = parametrize_with_checks([getattr(estimators, name)() for name in estimators.__all__]).mark
 
@@ -43,7 +44,7 @@ def run(estimator, check):
     """Check it; that a weight of 2 is a repeated row, to nine digits, of runs that end nearer to the optimum."""
     name = getattr(check, "func", check).__name__
     if name.startswith("check_sample_weight_equivalence") and hasattr(estimator, "tol"):
-        estimator = clone(estimator).set_params(tol=NEAR)
+        estimator = clone(estimator).set_params(tol=NEAREST.get(type(estimator).__name__, NEAR))
     try:
         check(estimator)
     except SkipTest as e:  # a package that the check needs is not installed
