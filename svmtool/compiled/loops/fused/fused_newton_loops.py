@@ -148,6 +148,7 @@ def fused_newton(
     stalled = 0
     t = 0.0
     code = records = 0
+    least = min(OPTIMAL_GAP, gap) if logistic and gap >= 0.0 else OPTIMAL_GAP  # others end by an exact step
     while True:
         if logistic:
             loss = logistic_state(z, cost, y, u, c, none, rows)
@@ -171,7 +172,7 @@ def fused_newton(
             if norm <= gradient_tol or (steepest >= 0.0 and largest_dot(indptr, indices, values, g, rows) <= steepest):
                 code = 3
                 break
-        if norm == 0.0 or f - bound <= OPTIMAL_GAP * f or (exact and counts[0] == 0.0):
+        if norm == 0.0 or f - bound <= least * f or (exact and counts[0] == 0.0):
             code = 1
             break
         stalled = stalled + 1 if previous - f <= NEWTON_RTOL * abs(f) else 0
