@@ -134,8 +134,8 @@ def _least_squares(
     error = 0.5 * apart * float(np.sum(np.abs(alpha)))
     edge = rho + total  # its square may be inf, which `**` of Python refuses
     gap = float(problem.cost @ (s * s)) + 0.5 * problem.shift * edge * edge
-    missed = rho * total if problem.free_bias else 0.0  # of coefficients that are no dual point
-    return Certificate(value + error + gap + missed, value - error, float(s.max(initial=0.0)))
+    missed = rho * total if problem.free_bias else 0.0  # of coefficients whose sum is not 0, if only by rounding
+    return Certificate(value + error + gap + missed, value - error - abs(missed), float(s.max(initial=0.0)))
 
 
 def certify_lp(problem: LpSvc, result: KernelResult) -> Certificate:
