@@ -68,13 +68,16 @@ def kernel_stopping() -> str:
 
 
 def printed(rows) -> str:
-    """What each number of a paper runs: its algorithm, what differs from print, and what --method fast does."""
-    lines = []
+    """What each number of a paper runs, and what --method fast does; then what differs from print, each text once."""
+    lines, numbers = [], {}
     for row in rows:
         about = registry.about(row)
-        numbered = " ".join(f"({k}) {text}" for k, text in enumerate(about.differs, 1))
-        lines.append((f"`{row.number}`", about.algorithm, numbered, about.iteration, about.fast))
-    return table(("`-s`", "algorithm", "not as printed", "an iteration costs", "`--method fast`"), lines)
+        lines.append((f"`{row.number}`", about.algorithm, about.iteration, about.fast))
+        for text in about.differs:
+            numbers.setdefault(text, []).append(f"`{row.number}`")
+    head = ("`-s`", "algorithm", "an iteration costs", "`--method fast`")
+    differs = "\n".join(f"- {', '.join(found)}: {text.replace('|', '&#124;')}" for text, found in numbers.items())
+    return f"{table(head, lines)}\n\nNot as printed:\n\n{differs}"
 
 
 def engine(rows) -> str:
