@@ -25,7 +25,7 @@ from svmtool.registry.row import ADAPTABLE_FEATURES, About
 from svmtool.solvers.shared.base import PRECISION, Monitor, Plan, Result, Status
 from svmtool.tolerances import EPS, MB
 
-LEAST = EPS**0.5  # of 1 - a in Eqs. 8 and 9: below, half of its digits, or more, are round-off
+LEAST = 16.0 * EPS  # of 1 - a in Eqs. 8 and 9, times 1 + |x|^2 / nu: P began as I / nu and keeps its round-off
 BLOCK_ROWS = 1024  # rows that G gets between two checks of the clock
 RECORDS = 20  # of a pass over the rows: each computes the objective of all of them
 SOLVED = Status("solved", True, "the system is solved", own=True)
@@ -39,7 +39,7 @@ METHODS = {
 }
 _WEIGHTED = "rows with their own C_i, which print does not have, are multiplied by sqrt(C_i / C) with the largest C"
 _SIGN = "w changes by +P'x (y - w'x), as Eq. 6 has it; the minus sign in the algorithm is a slip"
-_REMOVED = "a row with 1 - x'Px <= 1.5e-8 (Eq. 8), half of whose digits are round-off, is not removed"
+_REMOVED = "a row with 1 - x'Px <= 3.6e-15 (1 + |x|^2 / nu), which is round-off (Eq. 8), is not removed"
 _POSITIVE = "it ends, not converged, where rounding has made x'Px negative"
 _SHARED = "with several classes those with the same G share one P beside the model"
 _ANEW = "where -c, -B or the class weights of its rows change, P is computed anew from sums over the rows, in O(d^3)"
@@ -106,12 +106,12 @@ def add(
 
 
 def remove(
-    P: np.ndarray, w: np.ndarray, j: np.ndarray | slice, x: np.ndarray, y: float | np.ndarray
+    P: np.ndarray, w: np.ndarray, j: np.ndarray | slice, x: np.ndarray, y: float | np.ndarray, nu: float = 1.0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return P, changed in place, and w after a row is removed; see `add`.  DigitsError where 1 - a <= LEAST."""
+    """Return P, changed in place, and w after a row is removed; see `add`.  DigitsError where 1 - a is round-off."""
     Px = P[:, j] @ x
     a = float(x @ Px[j])
-    if not 1.0 - a > LEAST:
+    if not 1.0 - a > LEAST * (1.0 + float(x @ x) / nu):
         raise DigitsError(f"Eq. 8 divides by 1 - x'Px = {1.0 - a:.2g}, of which rounding leaves too few digits")
     P = dger(1.0 / (1.0 - a), Px, Px, a=P, overwrite_a=True)  # (8)
     Px = Px / (1.0 - a)  # (9): now P'x

@@ -8,7 +8,7 @@ parameter, L the Lipschitz constant L_mu; w, y, z and the guess solution w* as i
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import NamedTuple
 
 import numpy as np
@@ -25,54 +25,45 @@ SMOOTHING_SHARE = 1e-2  # of F(0): the largest error by the smoothing (11), (29)
 MAX_ITERATIONS = 10_000  # print has no limit; unscaled rows would take millions
 ROUNDING = 16.0 * EPS  # relative changes of F_mu up to which the last digits of its sum decide
 
-SLIPS = (
-    "(10) prints the threshold 1 - mu of y_i X_i w; it is 1 - mu |X_i|_inf, by (6)",
-    "w* is the w0 of each run of Algorithm 1: Theorem 3 needs w* = w0, and with another w* the first step undoes the "
-    "warm start",
-)
 ENDS = (
-    "the stopping rule of Algorithm 1 compares the last two iterates; print increments k before it names them; a run "
-    "also ends, as not converged, where rounding hides the change of F_mu",
-    "print has no limit of iterations: after 10,000 in all stages together (--max-iter) the last point is the result, "
-    "and its certified gap decides whether a warning comes",
+    "Algorithm 1's stopping rule compares the last two iterates (print increments k before it names them); a run also "
+    "ends, as not converged, where rounding hides the change of F_mu or after 10,000 iterations (--max-iter), a limit "
+    "that print has not",
 )
-DUAL = "the certificate's dual point comes from C times the mean of all u with the weights of (34); no step uses it"
-HOMOTOPY = (
+SMOOTHED = (
+    "(10) prints the threshold 1 - mu of y_i X_i w; it is 1 - mu |X_i|_inf, by (6)",
+    "w* is the w0 of each run of Algorithm 1: Theorem 3 needs w* = w0, and another w* undoes the warm start",
     "print gives no mu*: it is that at which the bounds (11) and (29) of the error by smoothing sum to 1e-2 F(0), "
     "unless --mu-end gives it",
     "the stages are those of (44), and the first with mu <= mu* is the last: Algorithm 2 divides by t + 1 before it "
     "increments t, so that mu^0 comes twice, and ends before the stage of the mu that ends it",
-    DUAL,
+    "the certificate's dual point comes from C times the mean of all u with the weights of (34); no step uses it",
     "each row has its own cost: C n max_i ... is n max_i C_i ... in L_mu",
 )
+ALGORITHM_2 = (
+    "Algorithm 2 (homotopy, Eq. 44) over Algorithm 1 (Eqs. 33 to 35) for {}; with --no-homotopy Algorithm 1 at mu = "
+    "--mu (default 5)"
+)
+PRODUCTS = "two products with the rows"
 ABOUT = {
     50: About(
-        "Algorithm 2 (homotopy, Eq. 44) over Algorithm 1 (Eqs. 33 to 35) for C-SVM (Eqs. 6, 45 to 48); with "
-        "--no-homotopy Algorithm 1 at mu = --mu (default 5)",
-        (*SLIPS, *ENDS, *HOMOTOPY),
-        "two products with the rows",
-        "no smoothing: " + FAST_ALM,
+        ALGORITHM_2.format("C-SVM (Eqs. 6, 45 to 48)"), (*ENDS, *SMOOTHED),
+        PRODUCTS, "no smoothing: " + FAST_ALM,
     ),
     51: About(
-        "Algorithm 2 (homotopy, Eq. 44) over Algorithm 1 (Eqs. 33 to 35) for LP-SVM (Eqs. 6, 24, 49 to 52); with "
-        "--no-homotopy Algorithm 1 at mu = --mu (default 5)",
-        (*SLIPS, *ENDS, *HOMOTOPY, "nu is mu: print has another first value, which it does not give",
+        ALGORITHM_2.format("LP-SVM (Eqs. 6, 24, 49 to 52)"),
+        (*ENDS, *SMOOTHED, "nu is mu: print has another first value, which it does not give",
          "weights are small where |w|_1 alone would make them 0, because it is smoothed"),
-        "two products with the rows",
-        "Newton steps on the smoothed loss and norm, restarted PDHG or column generation, to a certified gap",
+        PRODUCTS, "Newton steps on the smoothed loss and norm, restarted PDHG, column generation, to a certified gap",
     ),
     52: About(
         "Algorithm 1 (Eqs. 33 to 35) for LS-SVM (Eqs. 53 to 56)",
-        (
-            "w* is w0, which Theorem 3 needs",
-            *ENDS,
-            "(56) has lost the sum over the rows and is no Lipschitz constant: L = 1 + 2 n max_i C_i |X_i|^2, with the "
-            "bound n max_i of (21)",
-            "nothing is smoothed, so that each stage of Algorithm 2 would repeat the first",
-            DUAL.replace("all u", "all 2 (1 - y_i X_i w)"),
-        ),
-        "two products with the rows",
-        "an exact solution of the normal equations, or conjugate gradients, to a certified gap",
+        ("w* is w0, which Theorem 3 needs", *ENDS,
+         "(56) has lost the sum over the rows and is no Lipschitz constant: L = 1 + 2 n max_i C_i |X_i|^2, with the "
+         "bound n max_i of (21)",
+         "nothing is smoothed, so that each stage of Algorithm 2 would repeat the first",
+         "the certificate's dual point comes from 2 C (1 - y_i X_i w), averaged with the weights of (34)"),
+        PRODUCTS, "an exact solution of the normal equations, or conjugate gradients, to a certified gap",
     ),
 }  # fmt: skip
 
@@ -94,7 +85,7 @@ class CSvm:
         self.inner = np.ones(X.shape[1])  # 0 for a free bias (37)
         if free:
             self.inner[-1] = 0.0
-        squares = np.einsum("ij,ij->i", X, X) if isinstance(X, np.ndarray) else (X * X).sum(axis=1)
+        squares = (X * X).sum(axis=1)
         self.size = _largest(X)  # |X_i|_inf
         self.curve = len(signs) * float(np.max(C * self._curves(squares), initial=0.0))
         self.weighted, self.weights = np.zeros(len(signs)), 0.0  # sums over all iterations: see `dual`
@@ -190,11 +181,9 @@ class Iterate(Point):
 
 def _largest(X: Matrix) -> np.ndarray:
     """|X_i|_inf, f8[n]."""
-    if 0 in X.shape:
-        return np.zeros(X.shape[0])
     if isinstance(X, np.ndarray):
-        return np.maximum(X.max(axis=1), -X.min(axis=1))
-    return abs(X).max(axis=1).toarray()
+        return np.maximum(X.max(axis=1, initial=0.0), -X.min(axis=1, initial=0.0))
+    return abs(X).max(axis=1).toarray() if X.shape[1] else np.zeros(X.shape[0])
 
 
 def algorithm_1(svm: CSvm, w: np.ndarray, mu: float, eps: float) -> Generator[Iterate, None, tuple[np.ndarray, Status]]:
@@ -230,10 +219,7 @@ def algorithm_2(svm: CSvm, w: np.ndarray, mu: float, end: float, eps: float) -> 
 
 
 def steps(svm: CSvm, w: np.ndarray, eps: float, options: Options) -> Generator[Iterate, None, Status]:
-    """The algorithm with the options --mu, --no-homotopy and --mu-end.
-
-    Without homotopy, and where nothing is smoothed, mu* is mu^0: one stage.
-    """
+    """Algorithm 2; with --no-homotopy, or where nothing is smoothed, it has one stage, because mu* is mu^0."""
     mu, end, error = options.mu if isinstance(options.mu, float) else MU, options.mu_end, svm.error()
     if not (options.homotopy and error > 0.0):
         end = mu
@@ -243,26 +229,16 @@ def steps(svm: CSvm, w: np.ndarray, eps: float, options: Options) -> Generator[I
 
 
 MODELS = {"c-svm": CSvm, "lp-svm": LpSvm, "ls-svm": LsSvm}
-METHODS = {
-    "c-svm": "NESVM for C-SVM: Algorithm 2, with --no-homotopy Algorithm 1",
-    "lp-svm": "NESVM for LP-SVM: Algorithm 2, with --no-homotopy Algorithm 1",
-    "ls-svm": "NESVM for LS-SVM: Algorithm 1",
-}
+BOTH = "NESVM: Algorithm 2, with --no-homotopy Algorithm 1"
+METHODS = {"c-svm": BOTH, "lp-svm": BOTH, "ls-svm": "NESVM: Algorithm 1"}
 
 
-def plan(task: Task, rule: Tolerance, start: np.ndarray | None = None) -> Plan:
-    """Return the plan of C-SVM."""
-    return Plan("c-svm")
+def _plan(model: str) -> Callable[..., Plan]:
+    """Return the planning function of the row whose one method is `model`."""
+    return lambda task, rule, start=None: Plan(model)
 
 
-def plan_lp(task: Task, rule: Tolerance, start: np.ndarray | None = None) -> Plan:
-    """Return the plan of LP-SVM."""
-    return Plan("lp-svm")
-
-
-def plan_ls(task: Task, rule: Tolerance, start: np.ndarray | None = None) -> Plan:
-    """Return the plan of LS-SVM."""
-    return Plan("ls-svm")
+plan, plan_lp, plan_ls = map(_plan, MODELS)
 
 
 def solve(task: Task, monitor: Monitor, rule: Tolerance, start: np.ndarray | None, seed: int, method: str) -> Result:

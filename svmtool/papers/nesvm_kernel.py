@@ -15,12 +15,11 @@ from svmtool.kernels.results import KernelResult
 from svmtool.kernels.whole import whole_matrix
 from svmtool.objectives.duality import balanced, shifted
 from svmtool.papers import nesvm
-from svmtool.papers.nesvm import ENDS, HOMOTOPY, SLIPS, Tolerance
 from svmtool.papers.nesvm import METHODS as METHODS
 from svmtool.papers.nesvm import plan as plan
 from svmtool.papers.nesvm import plan_lp as plan_lp
 from svmtool.papers.nesvm import plan_ls as plan_ls
-from svmtool.papers.running import run
+from svmtool.papers.running import Tolerance, run
 from svmtool.registry.row import About
 from svmtool.solvers.shared.base import ITERATIONS, Monitor, Status
 
@@ -33,7 +32,7 @@ FIT = "K is held in double precision, n x n, and has to fit in memory"
 ABOUT = {
     50: About(
         nesvm.ABOUT[50].algorithm + "; X = K(X, X), w'Kw in place of |w|^2",
-        (*SLIPS, *ENDS, *KERNEL_SLIPS, *HOMOTOPY),
+        (*nesvm.ABOUT[50].differs, *KERNEL_SLIPS),
         f"two products with the kernel matrix; {FIT}",
         "SMO steps among all variables or within sets, as -s 0 and 60, to a certified gap",
     ),
