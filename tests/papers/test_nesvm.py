@@ -265,6 +265,15 @@ def test_odd_data(number, kernel, name):
         assert done.certificate.gap < np.inf or not done.converged
 
 
+@pytest.mark.parametrize("number", (50, 52))
+def test_a_run_that_diverges_is_no_result(number):
+    """1/2 w'Kw has no minimum where K is not positive semidefinite."""
+    X = np.array([[2.0], [3.0], [0.0], [0.0], [3.0], [-1.0], [0.0], [-2.0], [-1.0], [-1.0]])
+    y = np.array([0, 1, 1, 1, 0, 0, 0, 1, 1, 0])
+    done = api.fit(X, y, number, kernel="sigmoid", method="paper")
+    assert np.isfinite(done.certificate.primal) and not done.converged
+
+
 @every_number
 @pytest.mark.parametrize("options", ["", "-B -1", "-B 2", "--mu 1 --no-homotopy", "-w1 0", "-w1 3"])
 def test_empty_sets_and_one_class(number, options, svm_train):

@@ -72,12 +72,15 @@ def as_printed(
     result.printed, result.asked_gap = True, asked
     if not _finite(result.alpha, result.rho, result.r):
         result = certifier.zero(problem, base.PRECISION if result.status.converged else result.status)
-    if isinstance(problem, LpSvc) and result.dual_point is not None:
+    programme = isinstance(problem, LpSvc) and result.dual_point is not None
+    if programme:
         function, certificate = problem.decision_function(result), certifier.certify_lp(problem, result)
-    elif not np.any(result.alpha):
-        function, result, certificate = _nothing(problem, result)
-    else:
+    elif np.any(result.alpha):
         function, certificate = certified(problem, result)
+        if not np.isfinite(certificate.primal):  # a kernel that is not positive semidefinite lets a run diverge
+            result = certifier.zero(problem, base.PRECISION if result.status.converged else result.status)
+    if not programme and not np.any(result.alpha):
+        function, result, certificate = _nothing(problem, result)
     if result.dual_point is not None and not isinstance(problem, LpSvc):
         squares = isinstance(problem, LeastSquaresSvc)
         other = _bound(problem, result.dual_point, certified(problem, result.dual_point)[1], proven=squares)
