@@ -96,9 +96,10 @@ clean:  ## remove what was built: .venv, compiled loops, dist, results
 	$(PIP) $(EDITABLE) '.[test]'
 	@touch $@
 
+# pyspark warns of pandas 3 on stderr, which tests of the commands compare.
 $(SPARK_ENV)/installed: $(SOURCES)
 	test -x $(SPARK_ENV)/bin/pip || $(PYTHON) -m venv $(SPARK_ENV)
-	$(SPARK_ENV)/bin/pip install --quiet --disable-pip-version-check --config-settings editable_mode=compat --editable '.[test,spark]' 'pyspark~=$(PYSPARK)'
+	$(SPARK_ENV)/bin/pip install --quiet --disable-pip-version-check --config-settings editable_mode=compat --editable '.[test,spark]' 'pyspark~=$(PYSPARK)' 'pandas<3'
 	@touch $@
 
 .venv-docs/installed: pyproject.toml

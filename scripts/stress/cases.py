@@ -158,6 +158,8 @@ def _stopping(rng: Generator, row: Solver, timed: bool) -> tuple[list[str], floa
         argv += ["--max-iter", str(int(rng.integers(1, 20)))]
     if "--seed" in registry.supported_options(row) and rng.random() < 0.1:
         argv += ["--seed", str(int(rng.integers(1, 100)))]
+    if row.printed and seconds is None:  # print sets no limit of iterations, or one that takes long
+        argv += ["--max-seconds", "20"]
     return argv, gap, seconds
 
 

@@ -131,7 +131,7 @@ def _certified(seen: Certified, certificate: models.Certificate | None) -> list[
         requested = run.gap if run.gap is not None else run.row.gap_default if "-e" not in run.argv else None
         reported = "--gap" in seen.ended.err
         if run.row.printed:  # --gap ends no run
-            requested, reported = None, "may lie up to" in seen.ended.err
+            requested, reported = None, "the paper's algorithm has ended, but" in seen.ended.err
         if requested is not None and "sample" not in run.row.name:
             within = certificate.gap <= requested * (1 + SHOWN_GAP)
             words = f"converged at a gap of {certificate.gap:g}, requested {requested:g} ({seen.model.stopped})"

@@ -13,20 +13,19 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Iterator
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_solve
 from scipy.linalg.blas import dger
 
 from svmtool import limits
 from svmtool.compiled.loops.rows.rand_loops import rand_seed, rand_shuffle
 from svmtool.errors import SvmtoolError
 from svmtool.objectives.task import Task
-from svmtool.papers.running import Matrix, Point, Tolerance, matrix, run
+from svmtool.papers.running import Matrix, Point, Tolerance, blocks, cholesky, matrix, run
 from svmtool.registry.row import ADAPTABLE_FEATURES, About
 from svmtool.solvers.shared.base import PRECISION, Monitor, Plan, Result, Status
 from svmtool.tolerances import EPS, MB
 
 LEAST = 16.0 * EPS  # of 1 - a in Eqs. 8 and 9, times 1 + |x|^2 / nu: P began as I / nu and keeps its round-off
-BLOCK_ROWS = 1024  # rows that G gets between two checks of the clock
 RECORDS = 20  # of a pass over the rows: each computes the objective of all of them
 SOLVED = Status("solved", True, "the system is solved", own=True)
 ADDED = Status("added", True, "all rows are added", own=True)
@@ -132,15 +131,13 @@ def objective(X: Matrix, y: np.ndarray, C: np.ndarray, w: np.ndarray) -> float:
 
 def system(X: Matrix, y: np.ndarray, C: np.ndarray) -> Generator[Point, None, Status]:
     """Yield w = 0, then the solution w of G w = A y; C: f8[n]."""
-    n, d = X.shape
+    d = X.shape[1]
     nu, root = scale(C)
     w = np.zeros(d)
     yield Point(w, objective(X, y, C, w))
     G, Ay = np.zeros((d, d), order="F"), np.zeros(d)
     G.flat[:: d + 1] = nu
-    for first in range(0, n, BLOCK_ROWS):
-        limits.check()
-        some = slice(first, first + BLOCK_ROWS)
+    for some in blocks(X):
         if isinstance(X, np.ndarray):
             A = X[some] * root[some, None]
             G += A.T @ A
@@ -150,7 +147,7 @@ def system(X: Matrix, y: np.ndarray, C: np.ndarray) -> Generator[Point, None, St
             G[AA.row, AA.col] += AA.data
         Ay += A.T @ (root[some] * y[some])
     try:
-        w = cho_solve(cho_factor(G, lower=True, overwrite_a=True, check_finite=False), Ay, check_finite=False)
+        w = cho_solve((cholesky(G), True), Ay, check_finite=False)
     except LinAlgError:
         return PRECISION
     yield Point(w, objective(X, y, C, w))

@@ -7,18 +7,22 @@ that ended it.  So a test can compare iterates with the paper, and limits of tim
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
+import scipy.linalg
 import scipy.sparse
 
+from svmtool import limits
 from svmtool.data.dense import DenseRows
 from svmtool.data.row_storage import Rows
 from svmtool.limits import EndedError
 from svmtool.solvers.shared.base import ITERATIONS, Monitor, Status
 from svmtool.solvers.shared.base import Tolerance as Tolerance
 
+BLOCK_PRODUCTS, BLOCK_ROWS = 2e6, 64  # between two checks of the clock, and least rows of a dense matrix
+PANEL = 128  # columns of a Cholesky factor between two checks of the clock
 LIMIT = Status("limit", True, "the limit of iterations is reached", own=True)
 Matrix: TypeAlias = "np.ndarray | scipy.sparse.csr_array"
 
@@ -60,6 +64,32 @@ def matrix(rows: Rows, bias: bool = True) -> Matrix:
     if isinstance(X, np.ndarray):
         return np.hstack((X, column))
     return scipy.sparse.hstack((X, scipy.sparse.csr_array(column)), format="csr")
+
+
+def blocks(X: Matrix) -> Iterator[slice]:
+    """Yield slices of rows, each with about BLOCK_PRODUCTS products of two entries of a row; checks the clock."""
+    n, d = X.shape
+    dense = isinstance(X, np.ndarray)
+    length = d if dense else X.nnz / max(n, 1)
+    size = max(BLOCK_ROWS if dense else 1, int(BLOCK_PRODUCTS / max(length, 1.0) ** 2))
+    for first in range(0, n, size):
+        limits.check()
+        yield slice(first, first + size)
+
+
+def cholesky(G: np.ndarray) -> np.ndarray:
+    """Return G, f8[d, d], with its lower triangle overwritten by its Cholesky factor; checks the clock on the way.
+
+    LinAlgError where G is not positive definite.
+    """
+    for first in range(0, len(G), PANEL):
+        limits.check()
+        panel = G[first:, first : first + PANEL]
+        panel -= G[first:, :first] @ G[first : first + PANEL, :first].T
+        corner = panel[:PANEL]
+        corner[...] = scipy.linalg.cholesky(corner, lower=True, check_finite=False)
+        panel[PANEL:] = scipy.linalg.solve_triangular(corner, panel[PANEL:].T, lower=True, check_finite=False).T
+    return G
 
 
 def run(

@@ -17,6 +17,7 @@ from conftest import REPOSITORY, without_spark
 if without_spark():
     pytest.skip(without_spark(), allow_module_level=True)
 
+from svmtool import progress  # noqa: E402
 from svmtool.cli.predict import spark  # noqa: E402
 from svmtool.cli.predict.command import main as svm_predict  # noqa: E402
 from svmtool.cli.predict.options import parse  # noqa: E402
@@ -173,13 +174,14 @@ def test_the_line_of_progress_tells_of_the_parts(models, monkeypatch):
 
     def score(session, path, targets, scorer, watch):
         watch(2, 7)
-        shown.append([part.count() for part in run.parts])
+        shown.append([part.count() for part in kept.parts])
         return []
 
     context = SimpleNamespace(broadcast=lambda content: content)
     monkeypatch.setattr(spark_predict, "score", score)
     monkeypatch.setattr(spark_session, "Session", lambda *_: contextlib.nullcontext(SimpleNamespace(context=context)))
-    spark.predict(parse(["--spark", "x", "d", str(models / "classes"), "o"]))
+    with progress.shown() as kept:
+        spark.predict(parse(["--spark", "x", "d", str(models / "classes"), "o"]))
     assert shown == [["scoring 3 of 7"]]
 
 
