@@ -6,6 +6,7 @@ import fcntl
 import os
 import pty
 import select
+import signal
 import struct
 import subprocess
 import sys
@@ -39,7 +40,15 @@ class Screen:
         fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", LINES if columns else 0, columns, 0, 0))
 
     def resize(self, columns, breaks):
-        """Change the width of the window; the process gets SIGWINCH.  breaks: lines that are too long are broken."""
+        """Change the width of the window; the process gets SIGWINCH.  breaks: lines that are too long are broken.
+
+        The process stands still meanwhile, and between two drawings: what it has written is for the old width.
+        """
+        self.settle()
+        os.kill(self.run.pid, signal.SIGSTOP)
+        os.waitpid(self.run.pid, os.WUNTRACED)
+        while select.select([self.terminal], [], [], 0.0)[0]:
+            self.read(0.0)
         cursor, rows = (self.screen.cursor.y, self.screen.cursor.x), self.lines()
         self.screen.resize(LINES, columns)
         if breaks:
@@ -52,6 +61,7 @@ class Screen:
                 self.stream.feed("".join(f"{piece}\r\n" for piece in pieces).encode())
             self.screen.cursor_position(at + 1 + cursor[1] // columns, 1 + cursor[1] % columns)
         self._set_columns(columns)
+        os.kill(self.run.pid, signal.SIGCONT)
 
     def lines(self):
         """What the screen shows, without empty lines."""
