@@ -47,14 +47,14 @@ ALGORITHM_2 = (
 PRODUCTS = "two products with the rows"
 ABOUT = {
     50: About(
-        ALGORITHM_2.format("C-SVM (Eqs. 6, 45 to 48)"), (*ENDS, *SMOOTHED),
-        PRODUCTS, "no smoothing: " + FAST_ALM,
+        ALGORITHM_2.format("C-SVM (Eqs. 6, 45 to 48)"), (*ENDS, *SMOOTHED), PRODUCTS, "no smoothing: " + FAST_ALM,
     ),
     51: About(
         ALGORITHM_2.format("LP-SVM (Eqs. 6, 24, 49 to 52)"),
         (*ENDS, *SMOOTHED, "nu is mu: print has another first value, which it does not give",
          "weights are small where |w|_1 alone would make them 0, because it is smoothed"),
-        PRODUCTS, "Newton steps on the smoothed loss and norm, restarted PDHG, column generation, to a certified gap",
+        PRODUCTS,
+        "Newton steps on the smoothed loss and norm, restarted PDHG or column generation, to a certified gap",
     ),
     52: About(
         "Algorithm 1 (Eqs. 33 to 35) for LS-SVM (Eqs. 53 to 56)",
