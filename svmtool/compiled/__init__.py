@@ -34,7 +34,7 @@ from collections.abc import Callable
 
 MODE = os.environ.get("SVMTOOL_LOOPS", "auto")  # auto | jit | build (build.py)
 FOLDER = os.path.dirname(os.path.abspath(__file__))
-LOOP_FOLDERS = ("cd", "fused", "kernel", "loss", "rows", "text")  # of svmtool/compiled/loops
+LOOP_FOLDERS = ("cd", "kernel", "loss", "rows", "text")  # of svmtool/compiled/loops
 
 # Reductions may be reordered and contracted; nan and inf keep their meaning.
 FAST_MATH = {"nsz", "arcp", "contract", "afn", "reassoc"}

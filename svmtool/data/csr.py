@@ -114,22 +114,16 @@ class CsrRows(Rows):
 
     def add_gram(self, c: np.ndarray, gram: np.ndarray) -> None:
         m, some = self.n_features, self._rows_between_checks
-        # Without sums by columns whole commands take .996 (-s 2) and 1.003 (-v 5) of the time in the mean, .984 to
-        # 1.037, on fifteen sets of 4 to 60 features; but it would change the last bits of models.
-        by_columns = m <= row_storage.MIN_DENSE_FEATURES and self.nnz >= row_storage.MIN_DENSE_SHARE * self.n * m
 
         def work(g: np.ndarray, lo: int, hi: int) -> float:
-            if by_columns:
-                chunk = np.empty((m + 2) * int(loops.CHUNK))
-                loops.csr_gram_by_columns(*self.csr_arrays, c, g, chunk, m, lo, hi)
-                return 0.0
             for first in range(lo, hi, some):
                 limits.check()
                 loops.csr_gram(*self.csr_arrays, c, g, self.d if g is gram else m, first, min(first + some, hi))
             return 0.0
 
-        if len(self.gram_blocks) == 1 and self.mapped is None and not (by_columns and m < self.d):
-            work(gram, 0, self.n)
+        if len(self.gram_blocks) == 1:
+            for piece in self.pieces(0, self.n):
+                work(gram, *piece)
         else:
             flat, _ = self._sum_over(self.gram_blocks, m * m, work)
             gram[:m, :m] += flat.reshape(m, m)

@@ -23,7 +23,7 @@ BLOCK_WORK = 1 << 17  # non-zeros a block: some 0.2 ms of work
 MAX_BLOCKS = 32
 KERNEL_BLOCK_ROWS = 64  # rows of a kernel matrix a block, enough to amortise its scratch vector
 MIN_DENSE_SHARE = 0.5  # share of non-zeros from which rows are stored dense
-MIN_DENSE_FEATURES = 64  # below, loops over sparse rows are faster; they sum such Gram matrices column by column
+MIN_DENSE_FEATURES = 64  # below, loops over sparse rows are faster
 GRAM_PIECE_PAIRS = 1 << 25  # pairs of features added to a Gram matrix between two checks of whether the run has to end
 PIECE_NONZEROS = 1 << 20  # non-zeros of rows on disk between two checks of the memory
 

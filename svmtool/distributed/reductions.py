@@ -205,7 +205,7 @@ class DistributedOneVsRest(DistributedReduction, OneVsRest):
         spec = TwoClasses(self.classes.labels[k], *costs.tolist(), target)  # type: ignore[call-arg]
         return self._begin(
             spec, costs[costs > 0.0], target=None if target is None else np.full(1, target), p=self.loss.power,
-            one_of_several=self.count > 1, options=self.settings.run.options,
+            options=self.settings.run.options,
             equations=self._equations[k] if self._equations else None,
         )  # fmt: skip
 

@@ -279,11 +279,6 @@ class Objective(Losses):
             p[-1] = shift / self.rows.bias
         return p
 
-    @property
-    def products_a_matrix(self) -> float:
-        """About how many products with the Hessian cost as much as forming and factorising it; 0: unknown."""
-        return 0.0
-
     def line_search(self, p: np.ndarray) -> float:
         """The t > 0 that minimises f(w + t p), exactly (paper's Section 4.4).
 
@@ -339,27 +334,3 @@ class Objective(Losses):
         self.w[:], self.z[:] = w, margins
         whole = self.primal_value()
         return (1.0, whole) if whole <= value else (t, value)
-
-    def fused_newton(
-        self, w: np.ndarray, gap: float, gradient_tol: float, at_start: float, rule_gap: float, max_steps: int,
-        steepest: float = -1.0,
-    ) -> tuple[list[list[float]], int]:  # fmt: skip
-        """At most `max_steps` Newton steps in one compiled call, from w (f8[d], overwritten by the solution).
-
-        For the squared hinge and the logistic loss, without a bias.  Returns a record for each step (f, lower bound,
-        |gradient|, active rows, step) and a code: 0 limit of steps, 1 minimum, 2 gap <= `gap`, 3 |gradient| <=
-        `gradient_tol` or largest dual derivative of the logistic loss <= `steepest`, and gap <= `rule_gap` (at the
-        initial w: `at_start`), 4 round-off.
-        """
-        from svmtool.compiled.loops.fused.fused_newton_loops import (  # most runs do not need it
-            NEWTON_FIELDS,
-            fused_newton,
-        )
-
-        rows, d = stored_rows(self.rows), self.d
-        history, work = np.empty((max_steps + 1, NEWTON_FIELDS)), np.empty(5 * self.n + 2 * d * d + 2 * d + 7)
-        code = fused_newton(
-            *rows.narrow_arrays, self.y, getattr(self, "target", self.cost), self.cost, w, work, history,
-            gap, gradient_tol, steepest, at_start, rule_gap, max_steps, not self.piecewise_quadratic,
-        )  # fmt: skip
-        return history[: int(history[-1, 0])].tolist(), code

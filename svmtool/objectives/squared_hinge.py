@@ -5,24 +5,16 @@ Targets are 1 there; two terms for each row give the tube of -s 11 and 12 (train
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from svmtool.compiled.loops.loss import hinge_loops as loops
-from svmtool.data.csr import CsrRows
 from svmtool.data.replicated import base_rows
 from svmtool.data.row_storage import Rows
 from svmtool.linalg.systems import FACTOR_NS, mirror, nonnegative, solve_positive, solve_shifted
 from svmtool.objectives.base import Objective
 from svmtool.objectives.orthogonal import minimiser, possible
-
-# Costs in `products_a_matrix`, in multiplications of a product with sparse rows: one of these takes as long as
-# GRAM_PACE multiplications of a Gram matrix or FACTOR_PACE of a factorisation.  ENTRY_COST: copying and substituting,
-# for each entry of a matrix; VECTOR_COST: vector operations of a conjugate gradient step, for each entry
-GRAM_PACE, FACTOR_PACE, ENTRY_COST, VECTOR_COST = 4.0, 40.0, 2.0, 6.0
-MAX_CALL_WORK = 2e7  # multiplications of conjugate gradients between two checks of the time limit
 
 
 def dual_bound(total: float, square: float, loss: float) -> float:
@@ -91,37 +83,6 @@ class SquaredHinge(Objective):
             w, _ = minimiser(X, self._targets(used), np.sqrt(2.0 * self.cost[used]), self.free_bias)
             return w - self.w
         return -p
-
-    @property
-    def _in_one_call(self) -> bool:
-        """Whether conjugate gradients run in one compiled call: sparse rows in a single block."""
-        return isinstance(self.rows, CsrRows) and len(self.rows.blocks) == 1 and self.rows.mapped is None
-
-    def _conjugate_gradient(
-        self, g: np.ndarray, tolerance: float, max_products: int, stopped: Callable[[], bool]
-    ) -> tuple[np.ndarray, int, bool]:
-        if not self._in_one_call:
-            return super()._conjugate_gradient(g, tolerance, max_products, stopped)
-        r, active, p, squares = self.rows, self.active_rows(), np.empty(self.d), np.array([0.0, -1.0])
-        call = loops.csr_conjugate_gradient.bind(
-            *r.csr_arrays, active, self.c[active], self.hessian_diagonal(), g, p, np.empty(3 * self.d),
-            squares,
-        )  # fmt: skip
-        each = max(1, int(MAX_CALL_WORK / (2.0 * self.mean_row_length * self.active + VECTOR_COST * self.d + 1.0)))
-        products = 0
-        while True:
-            products += call(r.bias, 0.0 if self.free_bias else 1.0, tolerance, min(each, max_products - products))
-            reached = bool(squares[0] <= squares[1])
-            if reached or products >= max_products or stopped():
-                return p, products, reached
-
-    @property
-    def products_a_matrix(self) -> float:
-        if not self._in_one_call:
-            return 0.0
-        length, d = self.mean_row_length, float(self.d)
-        matrix = self.changed * length * length / GRAM_PACE + d**3 / FACTOR_PACE + ENTRY_COST * d * d
-        return matrix / (2.0 * length * self.active + VECTOR_COST * d)
 
     @property
     def has_dual_system(self) -> bool:

@@ -26,20 +26,19 @@ class Task:
     p         the power of the hinge, for solvers of several powers
     nu        nu of a one-class problem
     options   options of the solver
-    one_of_several: other problems are solved at the same time
     equations: its normal equations, if the solver's registry row asks for them (`sums_below`)
     """
 
-    __slots__ = ("rows", "y", "cost", "free_bias", "target", "p", "nu", "options", "one_of_several", "equations")
+    __slots__ = ("rows", "y", "cost", "free_bias", "target", "p", "nu", "options", "equations")
 
     def __init__(
         self, rows: Rows, y: np.ndarray, cost: np.ndarray, free_bias: bool = False,
         target: np.ndarray | None = None, p: float = 2.0, nu: float = 0.5, options: Options = NO_OPTIONS,
-        one_of_several: bool = False, equations: NormalEquations | None = None,
+        equations: NormalEquations | None = None,
     ):  # fmt: skip
         self.rows, self.y, self.cost, self.free_bias, self.target = rows, y, cost, free_bias, target
         self.p, self.nu, self.options = p, nu, options
-        self.one_of_several, self.equations = one_of_several, equations
+        self.equations = equations
 
     @property
     def n(self) -> int:
@@ -54,8 +53,7 @@ class Task:
         """The same task on the rows `chosen` (i8); all other rows have cost 0."""
         target = None if self.target is None else self.target[chosen]
         rows, y, cost = self.rows.take(chosen), self.y[chosen], self.cost[chosen]
-        context = self.one_of_several, self.equations
-        return Task(rows, y, cost, self.free_bias, target, self.p, self.nu, self.options, *context)
+        return Task(rows, y, cost, self.free_bias, target, self.p, self.nu, self.options, self.equations)
 
     def bias_only_solution(self, margin: float | None = None) -> np.ndarray | None:
         """Zero weights and a free bias that brings every row to its target, or to `margin`; None where there is none.

@@ -24,19 +24,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.coordinate import fused_hinge
 from svmtool.coordinate.hinge import MAX_VISITS, DualCoordinateDescent
-from svmtool.data.replicated import stored_rows
 from svmtool.objectives.augmented import Augmented
-from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.power_interior import PowerInterior, step_cost
 from svmtool.objectives.task import Task
-from svmtool.solvers.alm_epochs import FIRST_EPOCHS, HingeEpochs, epochs_worth
-from svmtool.solvers.alm_rounds import GRADIENT_TOL, SIGMA_COLD, SIGMA_GROWTH, SIGMA_MAX, Rounds
-from svmtool.solvers.shared import base, interior_steps, newton
+from svmtool.solvers.alm_epochs import HingeEpochs
+from svmtool.solvers.alm_rounds import SIGMA_COLD, Rounds
+from svmtool.solvers.shared import base, interior_steps
 from svmtool.solvers.shared.base import BIAS, BIAS_WHY, Monitor, Plan, Result, Rule, bias_only
 from svmtool.solvers.shared.interior_steps import Slower
-from svmtool.tolerances import DUAL_ROWS, EPOCH_TOL, GRAM_BELOW, ROUNDOFF_GAP
+from svmtool.tolerances import DUAL_ROWS, GRAM_BELOW
 
 SIGMA_WARM = 5.0  # first sigma with multipliers from coordinate descent
 # With more features more rows are on the margin; steps with a smaller sigma, SIGMA_MIN or more, cross fewer breakpoints
@@ -45,13 +42,11 @@ SIGMA_FEATURES, SIGMA_MIN = 64, 1.0
 # features)
 TARGET_UNITS = 10.0
 SIGMA_SMOOTH = 1e6  # p = 2: nearly the loss itself
-FUSED_RECORDS, FUSED_ALM_VISITS = 1000, 1 << 28  # most records of a compiled call, and most non-zeros that it visits
 # cost of a Newton step relative to an interior-point step: where few rows change in the Gram matrix, and where all do
 KEPT_STEP_COST, NEWTON_STEP_COST = 0.2, 0.5
 
 METHODS = {
     "bias": BIAS,
-    "fused": "epochs of coordinate descent and multiplier rounds in one compiled call",
     "epochs": "epochs of coordinate descent, then multiplier rounds on a factorised matrix",
     "epochs-dual": "epochs of coordinate descent, then multiplier rounds with a system of the free rows",
     "primal": "multiplier rounds: Newton steps on a factorised matrix",
@@ -66,8 +61,6 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     d, narrow = task.rows.d, task.rows.d <= GRAM_BELOW
     if task.bias_only_solution() is not None:
         return Plan("bias", BIAS_WHY)
-    if task.p == 1.0 and d > 0 and newton.fits_call(task):
-        return Plan("fused", f"{d} features, at most {newton.FUSED_FEATURES}, and little data")
     why = f"{d} features, " + (f"at most {GRAM_BELOW}" if narrow else f"more than {GRAM_BELOW}")
     by_epochs = DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias, copied=True)
     if start is None and (task.p == 1.0 or (task.p == 2.0 and not narrow)) and by_epochs:
@@ -79,19 +72,13 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     """Minimise from `start` (zeros if None); see the module's text."""
     if method == "bias":
         return bias_only(monitor, task.bias_only_solution(), np.zeros(task.rows.n))
-    small = _fused(task, monitor, rule, start, seed) if method == "fused" else None
-    if small is not None and small.status is not None:
-        return small
     objective = task.objective(Augmented, p=task.p, target=task.target)
-    run = HingeRounds(objective, monitor, rule, method in ("fused", "epochs", "primal"))
+    run = HingeRounds(objective, monitor, rule, method in ("epochs", "primal"))
     run.max_rows = 0 if method == "cg" else DUAL_ROWS
     run.unit = _unit(task)
     if method == "interior":
         status = interior_steps.interior_steps(PowerInterior(task, task.p), monitor, run.best)
         return Result(run.best.w, status, monitor.iterations, monitor.history, run.best.alpha)
-    if small is not None:
-        run.follow(small.w, small.alpha, small.history[-1]["bound"])
-        return run.finished(task)
     if method.startswith("epochs") and start is None:
         descent = DualCoordinateDescent.of_power(task.rows, task.y, task.cost, task.p, seed, objective.target)
         epochs = HingeEpochs(objective, descent, monitor, rule, not run.factorised, run.max_rows)
@@ -116,29 +103,6 @@ def _unit(task: Task) -> float:
         return 1.0
     parts = max(1.0, TARGET_UNITS * min(1.0, SIGMA_FEATURES / max(task.rows.d, 1)))
     return float(np.mean(np.abs(task.target))) / parts
-
-
-def _fused(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int) -> Result:
-    """Run all of `solve` in one compiled call; status None: it made as many records as a call may."""
-    nnz, unit = stored_rows(task.rows).nnz, _unit(task)
-    gap = rule.certified.gap if monitor.gap is None else monitor.gap
-    pg_range = -1.0 if rule.dual is None else EPOCH_TOL * rule.dual.width
-    w = np.zeros(task.rows.d) if start is None else start.copy()
-    max_records = min(FUSED_RECORDS, FUSED_ALM_VISITS // max(nnz, 1), monitor.call_rounds)
-    max_records = max_records if monitor.max_iter is None else min(max_records, monitor.max_iter)
-    rounds = SIGMA_COLD / unit, SIGMA_WARM / unit, SIGMA_MAX / unit, SIGMA_GROWTH, GRADIENT_TOL
-    epochs, worth = FIRST_EPOCHS if start is None else 0, epochs_worth(task.rows.d, nnz)
-    records, code, alpha = fused_hinge.fused_hinge(task, w, gap, pg_range, rounds, epochs, worth, max_records, seed)
-    count = 0
-    for f, bound, norm, support, t, epochs_so_far in records:
-        monitor.step(f, bound, inner_gradient=norm, active=int(support), step=t)
-        count = int(epochs_so_far)
-    if code == 4:
-        status = base.OPTIMAL if relative_gap(f, bound) <= ROUNDOFF_GAP else base.PRECISION
-    else:
-        end = base.RULE if code == 2 and monitor.gap is None else newton.CALL_ENDS[code]
-        status = end or monitor.limit()
-    return Result(w, status, count or monitor.iterations, monitor.history, alpha)
 
 
 class HingeRounds(Rounds):

@@ -14,8 +14,6 @@ Differs from the paper in:
     It goes no further than what ends the run (GRADIENT_SHARE).
  5. Where d is large and a dual point exists, epochs of dual coordinate descent (coordinate/logistic.py) come first
     and end the run unless steps promise to be cheaper.
- 6. Small problems are solved in one compiled call (compiled/loops/fused/fused_newton_loops.py), with a factorised H
-    each step.
 Stops when: -e holds and the certified gap is at most RULE_MIN_GAP, or SLOW_MIN_GAP where conjugate gradients solve many
 features (base.py); or --gap holds.
 Memory: 5 vectors of n, 8 of d; epochs 4 more of n; d x d (few rows: n x n) once for the Gram matrix and once for
@@ -35,7 +33,7 @@ from svmtool.limits import EndedError
 from svmtool.linalg.systems import Factored, conjugate_gradient
 from svmtool.objectives.logistic import Logistic
 from svmtool.objectives.task import Task
-from svmtool.solvers.shared import base, newton
+from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status
 from svmtool.solvers.shared.newton import MIN_GROUP, SAMPLE_GAP, SAMPLE_ROUNDS, rounded, sample_group
 from svmtool.tolerances import GRAM_BELOW, NEWTON_RTOL, OPTIMAL_GAP, RULE_MIN_GAP, SLOW_MIN_GAP
@@ -52,7 +50,6 @@ MAX_MORE_EPOCHS = 30
 ZERO_LOGISTIC_MARGIN = 750.0  # log(1 + exp(-z)) is 0 from this margin on
 
 METHODS = {
-    "fused": "Newton steps in one compiled call",
     "primal": "truncated Newton steps, with a factorised Hessian as the preconditioner of conjugate gradients",
     "primal-sampled": "truncated Newton steps from the minimiser over a sample of the rows, and with its Hessian",
     "epochs": "epochs of dual coordinate descent, and truncated Newton steps when expected to be faster",
@@ -63,8 +60,6 @@ METHODS = {
 def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     """Choose one of METHODS by the number of features and rows, their layout and the bias."""
     d = task.rows.d
-    if newton.fits_call(task):
-        return Plan("fused", f"{d} features, at most {newton.FUSED_FEATURES}, and little data")
     if d <= GRAM_BELOW:
         sampled = start is None and sample_group(task.rows) >= MIN_GROUP
         sampled = sampled and task.bias_only_solution(ZERO_LOGISTIC_MARGIN) is None
@@ -80,10 +75,6 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     if (answer := task.bias_only_solution(ZERO_LOGISTIC_MARGIN)) is not None:  # f has no minimiser, its infimum is 0
         start = answer
     run = TruncatedNewton(objective, monitor, rule, method in ("epochs", "cg"))
-    if method == "fused":
-        w, steepest = np.zeros(objective.d) if start is None else start.copy(), rule.dual.width if rule.dual else -1.0
-        gap = monitor.gap or -1.0
-        return newton.fused_steps(objective, monitor, rule, w, gap, run.gradient_tol, run.steps, steepest)
     objective.set_point(np.zeros(objective.d) if start is None else start)
     if method == "primal-sampled" and start is None:
         run.factor = _sampled(objective, monitor, sample_group(task.rows), seed)

@@ -9,12 +9,11 @@ Differs from the paper in:
     A target of each row may stand in place of 1; two such rows make the tube of a regression.
  2. Where d is small the least squares problem on the active rows is solved by a factorised Gram matrix,
     updated by the rows that changed (Section 4.3 prefers CGLS: its rows were sparse and d large);
-    where rows are long, brief CG steps (CG_BRIEF_RTOL in newton.py) come before the first such matrix, and where
-    few short rows are active, so that products take less time than a factorisation, they stand in its place.
+    where rows are long, brief CG steps (CG_BRIEF_RTOL in newton.py) come before the first such matrix.
  3. CGLS is preconditioned by the Hessian's diagonal.
  4. The line search uses safeguarded Newton steps on phi' instead of sorted breakpoints (also exact).
- 5. Heuristic 3 (start on a random subset) is always used where rows abound, an epoch (see 6) where they do not; the
-    tolerance of CG follows what a step is about to gain (CG_LOOSE in newton.py) in place of heuristic 2's two values.
+ 5. Heuristic 3 (start on a random subset) is always used where d is small and rows abound; the tolerance of CG follows
+    what a step is about to gain (CG_LOOSE in newton.py) in place of heuristic 2's two values.
  6. Where d is large or exceeds n, and a dual point exists, epochs of coordinate descent give the first guess
     (Section 4.1's "inexpensive method") and end the run where they certify first.  Where they are slow and few
     rows are active, least squares on the active rows is solved by a factorised system of that many unknowns;
@@ -26,7 +25,6 @@ Memory: 5 vectors of n, 4 of d; d x d once for the Gram matrix and once for its 
 from __future__ import annotations
 
 import contextlib
-from functools import partial
 
 import numpy as np
 
@@ -36,7 +34,7 @@ from svmtool.linalg.systems import VISIT_NS
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.squared_hinge import SquaredHinge
 from svmtool.objectives.task import Task
-from svmtool.solvers.shared import base, newton
+from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import BIAS, BIAS_WHY, Monitor, Plan, Result, Rule, Status, bias_only
 from svmtool.solvers.shared.newton import RuleEpochs, newton_steps
 from svmtool.tolerances import DUAL_ROWS, GRAM_BELOW, LATE_EPOCHS, RULE_MIN_GAP, SLOW_MIN_GAP
@@ -63,9 +61,7 @@ SHORT_TURN_SHARE = 0.25  # length of a turn of the slower steps, relative to tha
 
 METHODS = {
     "bias": BIAS,
-    "fused": "Newton steps in one compiled call",
-    "fused-sampled": "Newton steps in one compiled call, from the minimiser over a sample of the rows",
-    "primal": "Newton steps on a factorised matrix, or by conjugate gradients where they cost less",
+    "primal": "Newton steps on a factorised matrix",
     "primal-sampled": "Newton steps on a factorised matrix, from the minimiser over a sample of the rows",
     "epochs": "epochs of coordinate descent, alternating with Newton steps if these do not end the run",
     "dual": "Newton steps with a system of the active rows",
@@ -80,8 +76,6 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
         return Plan("bias", BIAS_WHY)
     enough = n >= MFN_SAMPLE_GROUP * max(MFN_SAMPLE_ROWS, MFN_SAMPLE_EACH * d)
     sampled = "-sampled" if start is None and enough else ""
-    if newton.fits_call(task):
-        return Plan("fused" + sampled, f"{d} features, at most {newton.FUSED_FEATURES}, and little data")
     by_epochs = DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias)
     # Where n < d few rows' pieces hold along a Newton step that starts far away: it is short, and there are many.  On
     # subsets of six sets with n < d (one-hot, text, digits; -s 1, 2 and 40, C 1 to 1e6) whole runs took between 0.05
@@ -98,8 +92,6 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     if method == "bias":
         return bias_only(monitor, task.bias_only_solution())
     objective = task.objective(SquaredHinge, target=task.target)
-    if method.startswith("fused"):
-        return _fused(objective, monitor, rule, start, seed if method == "fused-sampled" and start is None else None)
     objective.set_point(np.zeros(objective.d) if start is None else start)
     if method == "epochs":
         if objective.d <= GRAM_BELOW and rule.confirmed.at_start == RULE_MIN_GAP:
@@ -107,25 +99,10 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
         return alternated(objective, descent_from(objective, seed), monitor, rule, MAX_VISITS, DUAL_ROWS)
     if method == "primal-sampled" and start is None:
         _sampled(objective, monitor, seed)
-    elif method == "primal" and start is None and DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias):
-        descent = descent_from(objective, seed)
-        descent.run()
-        objective.set_point(descent.w)
-    system = method if method in ("dual", "cg") else "primal or cg"
-    max_rows = DUAL_ROWS if objective.has_dual_system and system != "primal or cg" else 0
+    system = method if method in ("dual", "cg") else "primal"
+    max_rows = DUAL_ROWS if objective.has_dual_system and system != "primal" else 0
     status = newton_steps(objective, monitor, rule, system, max_rows)
     return Result(objective.w, status, monitor.iterations, monitor.history, objective.best_dual_point())
-
-
-def _fused(objective: SquaredHinge, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int | None) -> Result:
-    """All rounds in one compiled call; seed: of the sample whose minimiser comes first, None for none."""
-    w = np.zeros(objective.d) if start is None else start.copy()
-    if seed is not None:
-        objective.sample(MFN_SAMPLE_GROUP, seed).fused_newton(w, MFN_SAMPLE_GAP, -1.0, 0.0, 0.0, MFN_SAMPLE_ROUNDS)
-    gradient_tol = -1.0 if rule.primal is None else rule.primal.share * objective.gradient_at_zero()
-    gap = rule.certified.gap if monitor.gap is None else monitor.gap
-    more = partial(newton_steps, objective, monitor, rule, "primal")
-    return newton.fused_steps(objective, monitor, rule, w, gap, gradient_tol, more)
 
 
 def _sampled(objective: SquaredHinge, monitor: Monitor, seed: int) -> None:

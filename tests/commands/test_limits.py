@@ -334,18 +334,6 @@ def test_solvers_end_wherever_they_are(row, monkeypatch):
             assert all(r.status is not base.TIME and r.history for r in results)
 
 
-@pytest.mark.parametrize("number", [0, 2, 3, 5])
-def test_interrupted_compiled_call_continues_to_the_same_answer(number):
-    """Small problems: the rounds of a call are limited, and steps from Python end the run."""
-    problems = problems_of(table_of(*made(60, 4, 2)), Settings.of(solver=number, C=10.0))
-    solve, task = registry.entry(problems.method), problems.task(0)
-    whole = solve(task, base.Monitor(gap=1e-9), base.Rule(), method="fused")
-    for rounds in (1, 2):
-        cut = solve(task, base.Monitor(gap=1e-9, call_rounds=rounds), base.Rule(), method="fused")
-        assert cut.status.converged and len(cut.history) > rounds
-        np.testing.assert_allclose(cut.w, whole.w, atol=1e-3)
-
-
 @every_row
 def test_untouched_problems_have_the_certificate_of_the_dual_point_zero(row):
     problems = problems_of(table_of(*made(40, 5)), settings_of(row))

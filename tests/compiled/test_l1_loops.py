@@ -8,20 +8,16 @@ import numpy as np
 import pytest
 import reference
 import scipy.optimize
-from loop_suite import close, made, same_steps
-from optima import optimum
+from loop_suite import close, made
 from reference import csr_of
 from test_logistic_loops import MARGINS
 
 from svmtool import registry
 from svmtool.compiled import REGISTRY
-from svmtool.compiled.loops.fused import fused_l1_loops
 from svmtool.compiled.loops.loss import l1_loops
 from svmtool.data.csr import CsrRows
 from svmtool.linalg.weighted_columns import Columns
-from svmtool.objectives.task import Task
 from svmtool.solvers.l1 import proximal_newton
-from svmtool.solvers.shared.base import GAP, Monitor, Rule
 
 solve_l1 = registry.solver_of(proximal_newton)
 
@@ -30,8 +26,7 @@ ONE = np.ones(1)
 
 def test_each_loop_has_a_test_here():
     text = Path(__file__).read_text(encoding="utf-8")
-    of_here = {l1_loops.__name__, fused_l1_loops.__name__}
-    names = [name for name, loop in REGISTRY.items() if loop.function.__module__ in of_here]
+    names = [name for name, loop in REGISTRY.items() if loop.function.__module__ == l1_loops.__name__]
     assert names and all(f"{name}(" in text for name in names)
 
 
@@ -257,24 +252,6 @@ def test_hinge2_column_epochs(n, d, bias):
     assert np.all(np.delete(w, chosen) == 0.0)
     assert violations(w, slope, penalty)[chosen].max() <= 1e-6
     assert left <= 1e-6
-
-
-@pytest.mark.parametrize("start", [None, 0.01], ids=["cold", "warm"])
-@pytest.mark.parametrize("loss", ["squared hinge", "logistic"])
-@pytest.mark.parametrize("bias", [-1.0, 0.5])
-@pytest.mark.parametrize("n, d, C", [(4, 1, 1.0), (30, 5, 0.01), (60, 8, 1.0), (60, 8, 300.0), (9, 40, 1.0)])
-def test_fused_l1_takes_the_steps_of_its_python_form(n, d, C, loss, start, bias):
-    """fused_l1_loops.fused_l1(...) against solvers/l1/proximal_newton.py with a matrix: record by record."""
-    p = reference.random_problem(8, n, d, C, bias)._replace(loss=loss, l1=True)
-    rows = CsrRows(*csr_of(p.X), d, bias)
-    task = Task(rows, p.y, p.cost, target=np.zeros(n) if loss == "logistic" else None)
-    w = None if start is None else np.full(rows.d, start)
-    small, steps = (solve_l1(task, Monitor(gap=1e-9), Rule(), w, method=method) for method in ("fused", "matrix"))
-    same_steps(small, steps)
-    assert small.status is GAP
-    best = optimum(p).value
-    assert best * (1 - 1e-9) <= p.value(small.w) <= best * (1 + 1e-8)
-    np.testing.assert_allclose(small.history[-1]["bound"], p.dual_value(small.alpha), rtol=1e-9)
 
 
 @pytest.mark.parametrize("bias", [-1.0, 0.5])

@@ -5,18 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import reference
-from loop_suite import check_each_loop_is_called, close, halves, same_steps
-from optima import minimiser
+from loop_suite import check_each_loop_is_called, close, halves
 from reference import csr_of
 
-from svmtool import registry
 from svmtool.compiled.loops.loss import logistic_loops
 from svmtool.coordinate.hinge import MAX_CHUNK_ROWS, random_state
 from svmtool.coordinate.logistic import LogisticCoordinateDescent
 from svmtool.data.csr import CsrRows
-from svmtool.objectives.logistic import Logistic
-from svmtool.objectives.task import Task
-from svmtool.solvers.shared.base import Monitor, Result, Rule
 
 
 def test_each_loop_has_a_test_here():
@@ -127,20 +122,3 @@ def test_best_logit_is_the_root(z, s, strength):
     )  # fmt: skip
     left = t[0] + z + strength * (reference.logistic(-t)[1][0] - s)
     assert abs(left) <= 0.011 * abs(h)
-
-
-@pytest.mark.parametrize("n, d, C", [(4, 1, 1.0), (30, 5, 0.01), (60, 8, 1.0), (60, 8, 300.0), (9, 40, 1.0)])
-def test_fused_logistic_takes_the_steps_of_its_python_form(n, d, C):
-    """fused_newton_loops.fused_newton(...) against solvers/logistic.py with a Gram matrix each step."""
-    from svmtool.solvers import logistic
-
-    p = reference.random_problem(8, n, d, C)._replace(loss="logistic")
-    task = Task(CsrRows(*csr_of(p.X), d), p.y, p.cost, target=np.zeros(n))
-
-    small = registry.solver_of(logistic)(task, Monitor(gap=1e-13), Rule(), np.full(d, 0.01), method="fused")
-    plain = logistic.TruncatedNewton(task.objective(Logistic), Monitor(gap=1e-13), Rule())
-    plain.worth = 0.0  # a Hessian costs nothing
-    plain.objective.set_point(np.full(d, 0.01))
-    status = plain.steps()
-    same_steps(small, Result(plain.objective.w, status, plain.monitor.iterations, plain.monitor.history))
-    np.testing.assert_allclose(small.w, minimiser(p), rtol=1e-5, atol=1e-8)

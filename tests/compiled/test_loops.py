@@ -5,13 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import reference
-from loop_suite import check_each_loop_is_called, close, halves, same_steps
-from optima import minimiser, optimum
+from loop_suite import check_each_loop_is_called, close, halves
 from reference import csr_of
 
-from svmtool import registry
 from svmtool.compiled.loops.cd import dcd_loops
-from svmtool.compiled.loops.fused import fused_alm_loops, fused_newton_loops
 from svmtool.compiled.loops.loss import hinge_loops
 from svmtool.compiled.loops.rows import solve_loops
 from svmtool.coordinate.hinge import DualCoordinateDescent
@@ -20,9 +17,8 @@ from svmtool.data.replicated import RepeatedRows
 from svmtool.linalg.systems import conjugate_gradient
 from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.task import Task
-from svmtool.solvers.shared.base import GAP, OPTIMAL, Monitor, Rule
 
-MODULES = (dcd_loops, hinge_loops, fused_newton_loops, fused_alm_loops, solve_loops)
+MODULES = (dcd_loops, hinge_loops, solve_loops)
 
 
 def test_each_loop_has_a_test_here():
@@ -231,91 +227,11 @@ def test_tube_epoch(n, d, power):
     assert shrunk or n != 40 or power == 2.0, "no row was shrunk away: the problem tests too little"
 
 
-@pytest.mark.parametrize("bias, ridge", [(-1.0, 1.0), (0.7, 1.0), (1.0, 0.0)])
-@pytest.mark.parametrize("n, d", [(0, 3), (1, 1), (40, 7), (9, 30)])
-def test_csr_conjugate_gradient(n, d, bias, ridge):
-    """Against numpy's solution of the whole system, and linalg's form of the same steps where it is cut short."""
-    rng = np.random.default_rng(n + d)
-    X = reference.random_rows(rng, n, d)
-    indptr, indices, values = csr_of(X)
-    rows = np.flatnonzero(rng.random(n) < 0.6)
-    if bias >= 0.0:
-        X = np.column_stack((X, np.full(n, bias)))
-    weight = 0.1 + rng.random(len(rows))
-    H = np.eye(X.shape[1])
-    H[-1, -1] = ridge if len(rows) else 1.0
-    H += (X[rows].T * weight) @ X[rows]
-    near, g = np.diag(H).copy(), rng.normal(size=len(H))
-    ridge = ridge if len(rows) else 1.0
-
-    def run(tolerance, *most):
-        """The products of one call after another, of at most so many each; whether the last was there; and p."""
-        p, work, squares = np.full(len(g), 9.0), np.full(3 * len(g), 9.0), np.array([9.0, -1.0])
-        parts = indptr, indices, values, rows, weight, near, g, p, work, squares
-        products = [hinge_loops.csr_conjugate_gradient(*parts, bias, ridge, tolerance, m) for m in most]
-        return products, squares[0] <= squares[1], p
-
-    products, reached, p = run(1e-12, 20 * len(H))
-    assert 0 < products[0] and reached
-    np.testing.assert_allclose(p, np.linalg.solve(H, g), rtol=1e-8, atol=1e-10)
-    for most in (0, 1, 2):
-        wanted, steps, close = conjugate_gradient(lambda v: H @ v, g, near, 1e-2, most)
-        products, reached, p = run(1e-2, most)
-        assert products == [steps] and reached == close
-        np.testing.assert_allclose(p, wanted, rtol=1e-8, atol=1e-10)
-    in_parts = run(1e-6, *[2] * 20 * len(H))
-    at_once = run(1e-6, 40 * len(H))
-    assert sum(in_parts[0]) == at_once[0][0] and in_parts[1]
-    np.testing.assert_array_equal(in_parts[2], at_once[2])
-
-
 def tube_of(p, rows: CsrRows, power: float) -> Task:
     """A regression on the rows of a problem of two classes."""
     t = 3.0 * p.y + p.X[:, 0]
     signs, targets = np.repeat((1.0, -1.0), rows.n), np.concatenate((t - 0.1, -t - 0.1))
     return Task(RepeatedRows(rows, 2), signs, np.tile(p.cost, 2), False, targets, power)
-
-
-@pytest.mark.parametrize("kind", ["hinge", "tube"])
-@pytest.mark.parametrize("n, d, C", [(4, 1, 1.0), (30, 5, 0.01), (60, 8, 1.0), (60, 8, 300.0), (40, 39, 1.0)])
-def test_fused_newton_takes_the_steps_of_its_python_form(n, d, C, kind):
-    """fused_newton_loops.fused_newton(...) against solvers/mfn.py with squared_hinge.py: record by record."""
-    from svmtool.solvers import mfn
-
-    p = reference.random_problem(8, n, d, C)
-    rows = CsrRows(*csr_of(p.X), d)
-    task = Task(rows, p.y, p.cost) if kind == "hinge" else tube_of(p, rows, 2.0)
-
-    def run(method):
-        return registry.solver_of(mfn)(task, Monitor(), Rule(), np.full(d, 0.01), method=method)
-
-    small, plain = run("fused"), run("primal")
-    same_steps(small, plain)
-    assert small.status is OPTIMAL
-    if kind == "hinge":
-        np.testing.assert_allclose(small.w, minimiser(p), rtol=1e-6, atol=1e-8)
-
-
-@pytest.mark.parametrize("kind", ["hinge", "tube"])
-@pytest.mark.parametrize("start", [None, 0.01], ids=["epochs-first", "warm"])
-@pytest.mark.parametrize("n, d, C", [(4, 1, 1.0), (30, 5, 0.01), (60, 8, 1.0), (60, 8, 300.0), (9, 40, 1.0)])
-def test_fused_hinge_takes_the_steps_of_its_python_form(n, d, C, start, kind):
-    """fused_alm_loops.fused_hinge(...) against solvers/alm.py with objectives/augmented.py: record by record."""
-    from svmtool.solvers import alm
-
-    p = reference.random_problem(8, n, d, C)._replace(loss="hinge")
-    rows = CsrRows(*csr_of(p.X), d)
-    task = Task(rows, p.y, p.cost, p=1.0) if kind == "hinge" else tube_of(p, rows, 1.0)
-
-    def run(method):
-        begun = None if start is None else np.full(d, start)
-        return registry.solver_of(alm)(task, Monitor(gap=1e-9), Rule(), begun, method=method)
-
-    small = run("fused")
-    same_steps(small, run("epochs" if start is None else "primal"))
-    assert small.status is GAP
-    if kind == "hinge":
-        assert p.value(small.w) <= optimum(p).value * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("d", [1, 2, 7, 40])

@@ -1,7 +1,6 @@
 """Helpers for tests of compiled loops: random rows, blocks, and comparisons.
 
-Each loop is compared with a numpy version (reference.py, or in the test), and each fused solver with its Python form,
-record by record.
+Each loop is compared with a numpy version (reference.py, or in the test).
 """
 
 from __future__ import annotations
@@ -42,13 +41,3 @@ def check_each_loop_is_called(file: str, *modules: ModuleType) -> None:
     assert names
     missing = [name for name in names if f"{name}(" not in text and f"{name}.bind(" not in text]
     assert not missing, f"loops without a twin: {missing}"
-
-
-def same_steps(small, plain) -> None:
-    assert small.status is plain.status
-    assert len(small.history) == len(plain.history)
-    for a, b in zip(small.history, plain.history, strict=True):
-        assert a["active"] == b["active"]
-        for name in ("objective", "bound", *(("step",) if "step" in b else ())):  # not of epochs
-            assert a[name] == pytest.approx(b[name], rel=1e-7, abs=1e-9)
-    np.testing.assert_allclose(small.w, plain.w, rtol=1e-8, atol=1e-10)

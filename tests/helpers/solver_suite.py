@@ -19,7 +19,7 @@ from sampling import in_turn
 
 from svmtool import registry
 from svmtool.coordinate.hinge import DualCoordinateDescent
-from svmtool.data.replicated import base_rows, stored_rows
+from svmtool.data.replicated import base_rows
 from svmtool.objectives.task import Task
 from svmtool.params import Settings
 from svmtool.solvers.shared.interior_steps import possible
@@ -37,14 +37,13 @@ NEEDS: dict[str, Callable[[Task], bool]] = {
     "sums": lambda task: task.equations is not None,
     "stream": lambda task: task.equations is not None,
     "bias": lambda task: task.bias_only_solution() is not None,
-    "fused": lambda task: stored_rows(task.rows).offers_coordinate_descent and task.rows.bias < 0,
     "epochs": lambda task: DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias),
     "dual": lambda task: base_rows(task.rows).have_kernel and not task.free_bias,
     "interior": possible,
 }
 # module -> method -> powers of the hinge that it serves, where it does not serve all
 SOME_POWERS: dict[str, dict[str, tuple[float, ...]]] = {
-    ALM: {"fused": (1.0,), "epochs": (1.0, 2.0), "epochs-dual": (1.0, 2.0)},
+    ALM: {"epochs": (1.0, 2.0), "epochs-dual": (1.0, 2.0)},
 }
 OWN_SUITE = ("svmtool.solvers.mfn_huber",)  # its methods: test_mfn_methods.py
 POWERS = (1.0, 1.3, 1.5, 1.7, 2.0)

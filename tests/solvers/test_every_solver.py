@@ -276,18 +276,15 @@ def test_paths_of_mfn_are_taken(case, spy):
     from svmtool.objectives.squared_hinge import SquaredHinge
     from svmtool.solvers import mfn
 
-    spy(SquaredHinge, "fused_newton", "small")
     spy(SquaredHinge, "sample", "sampled")
     spy(SquaredHinge, "_conjugate_gradient", "cg")
     spy(SquaredHinge, "hessian", "matrix")
     spy(DualCoordinateDescent, "run", "epochs")
     spy(mfn, "newton_steps", lambda args: "newton " + next(a for a in args if isinstance(a, str)))
     assert Solved(case, PROBLEMS["tall-hard"]).status.converged
-    assert ("small" in spy.taken) == case.path.startswith("fused")
     assert ("sampled" in spy.taken) == case.path.endswith("sampled")
-    ends = {"primal": "newton primal or cg", "dual": "newton dual", "cg": "newton cg", "epochs": "epochs"}
-    if not case.path.startswith("fused"):
-        assert ends[case.path.partition("-")[0]] in spy.taken
+    ends = {"primal": "newton primal", "dual": "newton dual", "cg": "newton cg", "epochs": "epochs"}
+    assert ends[case.path.partition("-")[0]] in spy.taken
     if case.path == "cg":
         assert "cg" in spy.taken
     elif case.path.startswith("primal"):
@@ -306,14 +303,12 @@ def test_paths_of_l1_are_taken(case, spy):
     spy(l1_loops, "hinge2_column_epoch", "descent")
     spy(L1Dual, "step", "multipliers")
     spy(L1Objective, "sample", "sampled")
-    spy(L1Objective, "fused_newton", "small")
     spy(L1Objective, "at_costs", "path")
     assert Solved(case, PROBLEMS["tall-hard"]).status.converged
     form = case.path.partition("-")[0]
-    assert {"fused": "small", "matrix": "matrix", "columns": "columns"}[form] in spy.taken
+    assert form in spy.taken
     assert ("sampled" in spy.taken) == case.path.endswith("-sampled")
     assert "columns" not in spy.taken or form == "columns"
-    assert "small" not in spy.taken or form != "columns"
 
 
 @pytest.mark.parametrize("case", [case for case in EVERYWHERE if case.row.module == ALM], ids=lambda case: case.id)
@@ -325,7 +320,6 @@ def test_paths_of_alm_are_taken(case, spy):
     from svmtool.solvers import alm
 
     spy(PowerInterior, "step", "interior")
-    spy(alm, "_fused", "fused")
     spy(DualCoordinateDescent, "run", "epochs")
     spy(alm.HingeRounds, "multiplier_rounds", "rounds")
     spy(Augmented, "hessian", "matrix")
@@ -333,12 +327,12 @@ def test_paths_of_alm_are_taken(case, spy):
     spy(Augmented, "face", "dual")
     assert Solved(case, PROBLEMS["tall-hard"]).status.converged
     first = case.path.partition("-")[0]
-    if first in ("fused", "interior"):
+    if first == "interior":
         assert spy.taken == {first}
         return
     assert ("epochs" in spy.taken) == (first == "epochs")
     if first != "epochs":
-        assert "rounds" in spy.taken and "fused" not in spy.taken
+        assert "rounds" in spy.taken
         expected = {"primal": {"matrix"}, "dual": {"dual", "cg"}, "cg": {"cg"}}[first]
         assert spy.taken & expected and ("matrix" in spy.taken) == (first == "primal")
 
@@ -350,14 +344,12 @@ def test_paths_of_logistic_regression_are_taken(case, spy):
     from svmtool.objectives.logistic import Logistic
     from svmtool.solvers import logistic
 
-    spy(Logistic, "fused_newton", "fused")
     spy(Logistic, "sample", "sampled")
     spy(Logistic, "hessian", "primal")
     spy(LogisticCoordinateDescent, "run", "epochs")
     spy(logistic.TruncatedNewton, "steps", "steps")
     assert Solved(case, PROBLEMS["tall-easy" if case.path == "epochs" else "tall-hard"]).status.converged
     ways = {
-        "fused": {"fused"},
         "primal": {"primal", "steps"},
         "primal-sampled": {"sampled", "primal", "steps"},
         "epochs": {"epochs"},

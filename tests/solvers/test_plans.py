@@ -80,7 +80,7 @@ def test_an_unknown_method_is_refused(row):
         registry.entry(found.method)(found.task(0), Monitor(), Rule(), method="none")
 
 
-@pytest.mark.parametrize("size, words", [("small", "in one compiled call: 8 features"), ("wide", "1600 features")])
+@pytest.mark.parametrize("size, words", [("small", "factorised matrix: 8 features"), ("wide", "1600 features")])
 @pytest.mark.parametrize("number", [2, 40])
 def test_explain_of_a_data_file_tells_the_methods(number, size, words, svm_train):
     n, d = SIZES[size]

@@ -58,11 +58,10 @@ def test_methods_are_used(case, monkeypatch):
     from svmtool.objectives.augmented import Augmented
     from svmtool.objectives.power_interior import PowerInterior
     from svmtool.objectives.squared_hinge import SquaredHinge
-    from svmtool.solvers import alm, mfn
 
-    back_end, objective = {ALM: (alm, Augmented), MFN: (mfn, SquaredHinge)}[case.row.module]
+    objective = {ALM: Augmented, MFN: SquaredHinge}[case.row.module]
     taken = set()
-    watched = [(back_end, "_fused", "fused"), (SquaredHinge, "sample", "sampled"), (PowerInterior, "step", "interior")]
+    watched = [(SquaredHinge, "sample", "sampled"), (PowerInterior, "step", "interior")]
     watched += [(DualCoordinateDescent, "run", "epochs"), (objective, "hessian", "primal")]
     watched += [(objective, "hessian_product", "cg"), (objective, "face", "dual")]
     for owner, name, what in watched:
@@ -70,7 +69,7 @@ def test_methods_are_used(case, monkeypatch):
         monkeypatch.setattr(owner, name, lambda *a, what=what, plain=plain: (taken.add(what), plain(*a))[1])
     assert Solved(case, PROBLEMS["tall-hard"]).status.converged
     first, _, more = case.path.partition("-")
-    assert first in taken and ("sampled" in taken) == (more == "sampled") and ("fused" in taken) == (first == "fused")
+    assert first in taken and ("sampled" in taken) == (more == "sampled")
     if case.row.module == MFN and first != "epochs":
         assert not ({"primal", "cg"} - {first}) & taken
 

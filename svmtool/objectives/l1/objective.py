@@ -9,13 +9,10 @@ losses' slopes with |sum_i u_i x_ij| <= penalty_j for every j, so that each grad
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
 
 import numpy as np
 
 from svmtool import limits
-from svmtool.compiled.loops.fused import fused_l1_loops
-from svmtool.compiled.loops.fused.fused_l1_loops import CHUNK_ROWS, CURVATURE_RTOL, L1_FIELDS, ROUGH_SHARE
 from svmtool.compiled.loops.loss import hinge_loops, l1_loops, logistic_loops
 from svmtool.data.row_storage import Rows
 from svmtool.linalg.systems import mirror
@@ -26,6 +23,8 @@ from svmtool.objectives.task import Task
 
 # From this epoch of `descend` on, the last half of the epochs must change w by this share
 DESCENT_EVALUATION, DESCENT_RTOL = 31, 1e-14
+CURVATURE_RTOL = 0.1  # logistic loss: relative change of a row's curvature that the matrix may ignore
+ROUGH_SHARE = 0.1  # the same as share of the mean curvature, while steps still lower f by much
 TARGET = np.ones(1)  # target of all rows, for the squared hinge
 
 
@@ -36,10 +35,8 @@ class L1Objective(Losses):
 
     def __init__(
         self, rows: Rows | Columns, y: np.ndarray, cost: np.ndarray, free_bias: bool = False,
-        one_of_several: bool = False,
     ):  # fmt: skip
         super().__init__(rows, y, cost, free_bias)
-        self.one_of_several = one_of_several
         self._columns = rows if isinstance(rows, Columns) else None
         self.penalty = np.ones(self.d)
         if free_bias:
@@ -139,7 +136,7 @@ class L1Objective(Losses):
     def narrowed(self, kept: np.ndarray) -> L1Objective:
         """The same problem for the weights `kept` (see `possible`), with rows stored by columns."""
         columns = Columns(self.rows, kept[: len(kept) - (self.rows.bias >= 0)])
-        return type(self)(columns, self.y, self.cost, self.free_bias, self.one_of_several)
+        return type(self)(columns, self.y, self.cost, self.free_bias)
 
     def violations(self, g: np.ndarray) -> np.ndarray:
         """The optimality violation of each weight, |smallest subgradient of f|; g as returned by gradient()."""
@@ -166,34 +163,11 @@ class L1Objective(Losses):
         self.step(t, p)
         self.w[used[np.abs(self.w[used]) <= 1e-15 * np.abs(old)]] = 0.0
 
-    def _more(self, chosen: np.ndarray) -> dict[str, Any]:
-        return {"one_of_several": self.one_of_several}
-
     def at_costs(self, share: float) -> L1Objective:
         """The same problem with costs multiplied by `share`."""
-        other = type(self)(self.rows, self.y, share * self.cost, self.free_bias, self.one_of_several)
+        other = type(self)(self.rows, self.y, share * self.cost, self.free_bias)
         other._columns = self.columns()
         return other
-
-    def fused_newton(
-        self, w: np.ndarray, gap: float, rule_gap: float, max_steps: int
-    ) -> tuple[list[list[float]], int, np.ndarray]:
-        """At most `max_steps` proximal Newton steps in one compiled call, from w (f8[d], overwritten by the solution).
-
-        Returns a record for each step (f, lower bound, largest violation, non-zero weights, epochs, step), a code (0
-        limit of steps, 1 minimum, 2 gap <= `gap`, 3 gap <= `rule_gap`, 4 round-off), and the dual point of the lower
-        bound (f8[n]).  ValueError for a free bias.
-        """
-        if self.free_bias:
-            raise ValueError("the compiled call regularises every weight")
-        r, n, d = self.rows.as_csr(), self.n, self.d
-        work = np.empty((6 + d) * n + (d + 1) * CHUNK_ROWS + 2 * d * d + 10 * d + 7)
-        out = np.empty(n + (max_steps + 1) * L1_FIELDS)
-        code = fused_l1_loops.fused_l1(
-            *r.narrow_arrays, self.y, self.cost, w, work, out, r.bias, self.logistic, gap, rule_gap, max_steps
-        )
-        records = out[n : n + int(out[-L1_FIELDS]) * L1_FIELDS]
-        return records.reshape(-1, L1_FIELDS).tolist(), code, out[:n]
 
 
 class L1SquaredHinge(L1Objective):
@@ -314,7 +288,7 @@ class L1Logistic(L1Objective):
 def of_task(task: Task) -> L1Objective:
     """The objective of a task: the squared hinge with targets 1 (None), the logistic loss with targets 0."""
     kind = L1SquaredHinge if task.target is None else L1Logistic
-    return kind(task.rows, task.y, task.cost, task.free_bias, task.one_of_several)
+    return kind(task.rows, task.y, task.cost, task.free_bias)
 
 
 def violations_at(w: np.ndarray, g: np.ndarray, penalty: np.ndarray) -> np.ndarray:

@@ -13,8 +13,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from svmtool.compiled.loops.fused import fused_l1_loops as fused
-from svmtool.compiled.loops.fused.fused_l1_loops import MATRIX_TOLERANCE, MAX_FACES, MIN_TOLERANCE, MODEL_EPOCHS
 from svmtool.compiled.loops.loss import l1_loops as loops
 from svmtool.linalg.systems import conjugate_gradient, solve_positive
 from svmtool.linalg.weighted_columns import WeightedColumns
@@ -23,9 +21,18 @@ from svmtool.objectives.l1.objective import L1Objective, violations_at
 from svmtool.solvers.shared.base import Monitor
 from svmtool.tolerances import GRAM_BELOW
 
+SHORT_STEP = 0.5  # a shorter step means that its model is valid only near w
+# Logistic loss: a step that reduces the violation to this share keeps its matrix for the next; the matrix may be rough
+# until a step lowers f by less than the share ROUGH_DECREASE
+KEEP_MATRIX_SHARE, ROUGH_DECREASE = 0.25, 0.01
+MATRIX_TOLERANCE = 0.03  # tolerance of the model's solution, as share of the largest violation
+MIN_TOLERANCE = 1e-13  # least tolerance of it, as share of the largest slope
+MODEL_EPOCHS, MAX_FACES = 20, 50  # epochs on the model between two factorised systems, and most such systems
+RIDGE_SHARE = 1e-10  # relative increase of their diagonals: dependent columns make them singular
+NEWTON_STALL_STEPS = 3  # round-off: ends after this many steps that decrease neither f nor, sufficiently, the gap
 MAX_MOVABLE_SHARE = 0.25  # share of the weights up to which dense rows form a matrix over the movable weights only
 PROJECTED_FACTOR = 0.3  # factor of the step length in the projected search of face_step
-LARGE_FACE_WEIGHTS = 64  # weights from which on losing them one by one is expensive: the compiled call has no more
+LARGE_FACE_WEIGHTS = 64  # weights from which on losing them one by one is expensive
 RIDGE_STEP, RIDGE_MAX = 10.0, 0.1  # factor of the ridge after steps shorter than SHORT_FACE, and the largest ridge
 SHORT_FACE = 0.1
 # A full step that misses the tolerance was shortened by the ridge: it falls by RIDGE_FALL, to RIDGE_MIN at least
@@ -114,8 +121,8 @@ class MatrixModel:
             H, part = o.part_of_hessian(chosen), (g[chosen], o.w[chosen], o.penalty[chosen], violations[chosen])
             p[chosen] = step_of_matrix(H, *part, self.epochs, self.monitor, max_work=self.max_work, fall=fall)
             return p
-        if self._H is None or not o.logistic or largest > fused.KEEP_MATRIX_SHARE * self._largest:
-            self._H = o.hessian(fall > fused.ROUGH_DECREASE)
+        if self._H is None or not o.logistic or largest > KEEP_MATRIX_SHARE * self._largest:
+            self._H = o.hessian(fall > ROUGH_DECREASE)
         self._largest, self.held = largest, True
         loose = o.logistic and fall > FAR_DECREASE
         part = g, o.w, o.penalty, violations
@@ -140,7 +147,7 @@ def step_of_matrix(
     if np.any(used):  # also for features of small values: the model decreases by violation^2 / (2 H_jj)
         np.minimum(largest, float((violations[used] / size[used]).max()) * size, out=largest, where=used)
     tolerance = max(share * float(largest.min(initial=np.inf)), least)
-    ridge = fused.RIDGE_SHARE
+    ridge = RIDGE_SHARE
     done, first = epochs[0], float(penalty @ np.abs(w))
     last = first
     for k in range(MAX_FACES):
@@ -161,7 +168,7 @@ def step_of_matrix(
             if len(face) > LARGE_FACE_WEIGHTS and k < RIDGE_FACES:
                 ridge = next_ridge(ridge, t)
             else:
-                ridge = max(RIDGE_FALL * ridge, RIDGE_MIN) if t == 1.0 else fused.RIDGE_SHARE
+                ridge = max(RIDGE_FALL * ridge, RIDGE_MIN) if t == 1.0 else RIDGE_SHARE
             slope = g + H @ (v - w)
             epochs[1] += FACE_CALLS * CALL_COST + FACE_SQUARES * len(face) ** 2 + len(face) ** 3 / 6.0
         if monitor.ended() or epochs[1] >= max_work:
@@ -182,7 +189,7 @@ def next_ridge(ridge: float, t: float) -> float:
     """
     if t < SHORT_FACE:
         return min(ridge * RIDGE_STEP, RIDGE_MAX)
-    return max(ridge / RIDGE_STEP, fused.RIDGE_SHARE) if t == 1.0 else ridge
+    return max(ridge / RIDGE_STEP, RIDGE_SHARE) if t == 1.0 else ridge
 
 
 def face_step(

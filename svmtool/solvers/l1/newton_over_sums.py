@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.compiled.loops.fused.fused_l1_loops import NEWTON_STALL_STEPS
 from svmtool.limits import EndedError
 from svmtool.linalg.systems import conjugate_gradient
 from svmtool.objectives.base import balance
@@ -29,7 +28,7 @@ from svmtool.objectives.logistic import Logistic
 from svmtool.objectives.squared_hinge import SquaredHinge
 from svmtool.objectives.task import Task
 from svmtool.solvers.l1 import model, state
-from svmtool.solvers.l1.model import face_step, matrix_fits, next_ridge, step_of_matrix, working_set
+from svmtool.solvers.l1.model import NEWTON_STALL_STEPS, face_step, matrix_fits, next_ridge, step_of_matrix, working_set
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status, bias_only
 from svmtool.solvers.shared.newton import rounded

@@ -23,21 +23,20 @@ Differs from the papers in:
  6. Models are solved less accurately far from the end, where each holds for a part of the way only.  After a step
     that its model made too long the logistic loss has a model that lies above it (L1Logistic.widen).
  7. Before all that, where d is large, weights of the logistic loss are left out that no slopes of its rows can move.
- 8. Small problems are solved in one compiled call (compiled/loops/fused/fused_l1_loops.py), with a matrix each.
- 9. Where d is large the squared hinge continues by the method of multipliers (objectives/l1/dual.py) where the model
+ 8. Where d is large the squared hinge continues by the method of multipliers (objectives/l1/dual.py) where the model
     is accurate only near w, or does not halve the gap within its share of the work; the two alternate
     from there.
-10. Once its steps have taken half as much work as an interior-point run takes at most (objectives/l1/interior.py;
+ 9. Once its steps have taken half as much work as an interior-point run takes at most (objectives/l1/interior.py;
     either in about this many multiplications), that run takes over: badly scaled features and large costs make Newton
     steps short, but leave the number of interior-point iterations nearly the same.  Newton steps over the nonzero
     weights then make the zeros exact (`sparse`).  It also takes over where rounding or no progress ends the other
     methods.
-11. The lower bound is the better one of two: at the slopes of the losses, and at those that the model has where the
+10. The lower bound is the better one of two: at the slopes of the losses, and at those that the model has where the
     step ends (evaluate_model).
-Files: the outer steps, 5 and 11 here; 9, 10 and the end of a run in run.py; the models of 3 and 4 in model.py; 6 in
-all of them; 1, 2, 7 and 8 in objectives/l1/objective.py.
-Stops when: the certified relative gap reaches the target; -e asks for L1_GAP_AN_EPS e (see GapRule.gap).  Except on
-small problems -e also ends a run where V = sum_j |violation_j| is at most RULE_SHARE of what LIBLINEAR's rule allows, e
+Files: the outer steps, 5 and 10 here; 8, 9 and the end of a run in state.py; the models of 3 and 4 in model.py; 6 in
+all of them; 1, 2 and 7 in objectives/l1/objective.py.
+Stops when: the certified relative gap reaches the target; -e asks for L1_GAP_AN_EPS e (see GapRule.gap).  -e also
+ends a run where V = sum_j |violation_j| is at most RULE_SHARE of what LIBLINEAR's rule allows, e
 max(1, min(pos, neg)) / l times that at w = 0, and the predicted decrease, that of the last step times V / V before it,
 is at most RULE_FALL times the gap; a gap above SLOW_MIN_GAP then gets RULE_MORE of the work so far to reach that.
 Memory: 5 vectors of n, 6 of d; d x d twice where d is small, else the rows once more by columns, and once for the
@@ -48,37 +47,30 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.compiled.loops.fused.fused_l1_loops import SHORT_STEP, SUFFICIENT_DECREASE
 from svmtool.limits import EndedError
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.l1.objective import L1Objective, of_task
 from svmtool.objectives.task import Task
 from svmtool.solvers.l1 import state
-from svmtool.solvers.l1.model import LARGE_FACE_WEIGHTS
+from svmtool.solvers.l1.model import SHORT_STEP
 from svmtool.solvers.l1.state import L1State
-from svmtool.solvers.shared import base, newton
+from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status, bias_only
 from svmtool.solvers.shared.newton import MIN_GROUP, SAMPLE_GAP, SAMPLE_ROUNDS, rounded, sample_group
 from svmtool.solvers.shared.stalling import VALUE_RTOL
-from svmtool.tolerances import GRAM_BELOW, NEWTON_RTOL, RULE_SHARE
+from svmtool.tolerances import GRAM_BELOW, NEWTON_RTOL, RULE_SHARE, SUFFICIENT_DECREASE
 
 # The solution for the sample need not be exact: as on a path, below.  Without it 15 sets take 1.03 times the CPU time
 # of whole commands (-s 6; covtype, 7 classes: 1.2 times), and with -s 5, C = 100 covtype ends with a gap of 0.86 in
 # place of 5e-12
 SAMPLE_FALL = 1e-2
-# The compiled call: most features, most numbers of a lone problem, and of one among several, which share the cores.
-FUSED_L1_FEATURES, FUSED_L1_VALUES, FUSED_L1_SHARED_VALUES = LARGE_FACE_WEIGHTS, 1 << 17, 1 << 21
-FUSED_L1_VISITS = 1 << 27  # numbers that one compiled call visits at most: then a limit may end the run
 PATH_FALL = 0.1  # or, where the loss is smooth, a step on that path that lowers f by no more than this share
 
-FUSED, MATRIX = "proximal Newton steps in one compiled call", "proximal Newton steps, models held as a matrix"
-SAMPLED = ", from the solution for a sample of the rows"
+MATRIX = "proximal Newton steps, models held as a matrix"
 METHODS = {
     "bias": state.L1_BIAS,
-    "fused": FUSED,
-    "fused-sampled": FUSED + SAMPLED,
     "matrix": MATRIX,
-    "matrix-sampled": MATRIX + SAMPLED,
+    "matrix-sampled": MATRIX + ", from the solution for a sample of the rows",
     "columns": "proximal Newton steps, models over columns of a working set",
 }
 
@@ -91,16 +83,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     if d > GRAM_BELOW:
         return Plan("columns", f"{d} features, more than {GRAM_BELOW}")
     sampled = "-sampled" if start is None and sample_group(task.rows) >= MIN_GROUP else ""
-    if fits_call(task):
-        return Plan("fused" + sampled, f"{d} features, at most {FUSED_L1_FEATURES}, and little data")
     return Plan("matrix" + sampled, f"{d} features, at most {GRAM_BELOW}")
-
-
-def fits_call(problem: Task | L1Objective) -> bool:
-    """Whether the compiled call can solve the problem and steps from Python would take longer by their overhead."""
-    rows, max_values = problem.rows, FUSED_L1_SHARED_VALUES if problem.one_of_several else FUSED_L1_VALUES
-    small = rows.d <= FUSED_L1_FEATURES and 0 < rows.n * rows.d <= max_values
-    return small and rows.offers_coordinate_descent and not problem.free_bias
 
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:
@@ -129,8 +112,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
 
 def _first_guess(subset: L1Objective, monitor: Monitor) -> np.ndarray:
     """The minimiser over a subset of the rows, or zeros where it has so many weights that chance fits them."""
-    method = "fused" if fits_call(subset) else "matrix"
-    run = ProximalNewton(subset, monitor.child(SAMPLE_GAP, SAMPLE_ROUNDS), Rule(), method)
+    run = ProximalNewton(subset, monitor.child(SAMPLE_GAP, SAMPLE_ROUNDS), Rule(), "matrix")
     run.least_fall, run.interior_after = SAMPLE_FALL, np.inf
     run.max_used = min(np.count_nonzero(subset.y > 0.0), np.count_nonzero(subset.y < 0.0))
     w = np.zeros(subset.d)
@@ -143,18 +125,16 @@ class ProximalNewton(L1State):
 
     def __init__(self, objective: L1Objective, monitor: Monitor, rule: Rule, method: str):
         super().__init__(objective, monitor, rule, method == "columns")
-        self._fused, self._text = method.startswith("fused"), METHODS[method]
+        self._text = METHODS[method]
 
     def from_weights(self, w: np.ndarray) -> Status:
         """Minimise from w (f8[d], overwritten by the solution); returns why the run ended."""
         o = self.objective
-        status = self._in_one_call(w) if self._fused else None
-        if status is None:
-            if self.wide or self.rule.primal is not None:
-                self._choose_start(w)
-            o.set_point(w)
-            status = self.steps()
-            w[:] = o.w
+        if self.wide or self.rule.primal is not None:
+            self._choose_start(w)
+        o.set_point(w)
+        status = self.steps()
+        w[:] = o.w
         if status is base.PRECISION and self.interior_after < np.inf:
             o.set_point(w)
             status = self._by_interior_point() or status
@@ -189,20 +169,6 @@ class ProximalNewton(L1State):
             run.steps()
             w, share = stage.w, share / state.PATH_FACTOR
         return w
-
-    def _in_one_call(self, w: np.ndarray) -> Status | None:
-        """Make all steps in one compiled call; None where these were not enough."""
-        monitor = self.monitor
-        limit = newton.max_rounds(monitor, self.objective.n * self.objective.d, FUSED_L1_VISITS)
-        gap = -1.0 if monitor.gap is None else monitor.gap
-        records, code, self.alpha = self.objective.fused_newton(w, gap, self.rule.certified.gap, limit)
-        status = None
-        for f, bound, largest, active, epochs, t in records:
-            status = monitor.step(f, bound, gradient=largest, active=int(active), cg=int(epochs), step=t)
-        self.bound, self._text = records[-1][1], MATRIX
-        if newton.CALL_ENDS[code] is base.PRECISION:
-            return rounded(*records[-1][:2])
-        return newton.CALL_ENDS[code] or status
 
     def steps(self) -> Status:
         """Proximal Newton steps until the gap reaches the target."""

@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from svmtool.compiled.loops.fused.fused_l1_loops import NEWTON_STALL_STEPS
 from svmtool.errors import SvmtoolError
 from svmtool.limits import EndedError
 from svmtool.objectives.duality import relative_gap
@@ -14,7 +13,7 @@ from svmtool.objectives.l1 import interior
 from svmtool.objectives.l1.dual import L1Dual
 from svmtool.objectives.l1.interior import PASS_COST, L1Interior
 from svmtool.objectives.l1.objective import L1Objective
-from svmtool.solvers.l1.model import ColumnsModel, MatrixModel, step_of_matrix
+from svmtool.solvers.l1.model import NEWTON_STALL_STEPS, ColumnsModel, MatrixModel, step_of_matrix
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Rule, Status
 from svmtool.solvers.shared.interior_steps import NAME

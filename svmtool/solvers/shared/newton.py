@@ -1,23 +1,19 @@
-"""The finite Newton method: its steps, the epochs of coordinate descent that may precede them, and compiled calls.
+"""The finite Newton method: its steps, and the epochs of coordinate descent that may precede them.
 
 Paper, departures from it and notation: mfn.py.  The objective decides which loss is minimised.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from svmtool.compiled.loops.cd.dcd_loops import REMAINING_SHARE
 from svmtool.coordinate.hinge import MAX_EPOCHS, DualCoordinateDescent, still_needed
-from svmtool.data.replicated import stored_rows
 from svmtool.data.row_storage import Rows
 from svmtool.objectives.base import Objective
 from svmtool.objectives.duality import relative_gap
-from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
+from svmtool.solvers.shared.base import Monitor, Rule, Status
 from svmtool.solvers.shared.epochs import RATE_EVALUATIONS, Epochs
 from svmtool.tolerances import EPOCH_TOL, NEWTON_RTOL, OPTIMAL_GAP, ROUNDOFF_GAP, RULE_MIN_GAP, RULE_SHARE, SLOW_MIN_GAP
 
@@ -31,66 +27,20 @@ CG_LOOSE, CG_TIGHT = 0.1, 1e-6
 # of each and of all
 CG_BRIEF_RTOL, CG_BRIEF_STEPS, CG_BRIEF_SUM = 0.1, 8, 16
 LONG_ROWS = 64  # non-zeros a row from which a product is that much cheaper than a Gram matrix
-# "primal or cg": CG where MANY_PRODUCTS take no longer than a factorised matrix, until it needs more than the share
-# PRODUCTS_SHARE of the products that would take as long
-MANY_PRODUCTS, PRODUCTS_SHARE = 16, 0.5
 FIRST_EVALUATION = 4  # epochs before the first evaluation of the gap, where there is a target
 # Epochs between two evaluations: the share REMAINING_SHARE of those expected at the rate of RATE_EVALUATIONS
 # evaluations, at least MIN_BETWEEN and at most the share MAX_BETWEEN of all so far
 MIN_BETWEEN, MAX_BETWEEN = 2, 0.5
 UNSHRINK_SHARE = 0.1  # share of the gap at which projected gradients are examined again
-# Small problems: all steps in one compiled call, which ends sooner than Python could follow it.  Most features, most
-# non-zeros of a lone problem, and of one among several, which share the cores; most rounds of a call, or as many as
-# visit so many non-zeros, since limits are checked between calls
-FUSED_FEATURES, FUSED_VALUES, FUSED_SHARED_VALUES = 64, 1 << 16, 1 << 21
-FUSED_ROUNDS, FUSED_VISITS = 200, 1 << 26
 # The sample of a first guess holds at least one row in SAMPLE_GROUP, SAMPLE_ROWS_PER_FEATURE rows for each feature and
 # SAMPLE_ROWS in all; none is used that would hold more than one row in MIN_GROUP.  Its solution need not be exact
 SAMPLE_GROUP, SAMPLE_ROWS_PER_FEATURE, SAMPLE_ROWS, MIN_GROUP = 16, 8, 400, 3
 SAMPLE_GAP, SAMPLE_ROUNDS = 1e-2, 20
-CALL_ENDS = (None, base.OPTIMAL, base.GAP, base.RULE, base.PRECISION)  # statuses by the return code of a call
 
 
 def sample_group(rows: Rows) -> int:
     """Return in how many rows one may be in the sample of a first guess."""
     return min(SAMPLE_GROUP, rows.n // max(SAMPLE_ROWS, SAMPLE_ROWS_PER_FEATURE * rows.d))
-
-
-def fits_call(task: Task) -> bool:
-    """Return whether a round takes less time than its calls from Python: few features, little data, no bias feature."""
-    rows, max_values = stored_rows(task.rows), FUSED_SHARED_VALUES if task.one_of_several else FUSED_VALUES
-    small = rows.n > 0 and rows.d <= FUSED_FEATURES and rows.nnz <= max_values
-    return small and rows.bias < 0 and rows.offers_coordinate_descent
-
-
-def max_rounds(monitor: Monitor, numbers: int, visits: int = FUSED_VISITS) -> int:
-    """Return how many rounds a call may make in which each visits this many numbers, and all at most `visits`."""
-    rounds = min(FUSED_ROUNDS, visits // max(numbers, 1), monitor.call_rounds)
-    return rounds if monitor.max_iter is None else min(rounds, monitor.max_iter + 1)
-
-
-def fused_steps(
-    objective: Objective, monitor: Monitor, rule: Rule, w: np.ndarray, gap: float, gradient_tol: float,
-    steps: Callable[[], Status | None], steepest: float = -1.0,
-) -> Result:  # fmt: skip
-    """Minimise from w (overwritten) in one compiled call, or by `steps` after as many rounds as a call may make.
-
-    gap, gradient_tol, steepest: see `fused_newton` of the objectives.
-    """
-    status, limit = None, max_rounds(monitor, stored_rows(objective.rows).nnz)
-    records, code = objective.fused_newton(w, gap, gradient_tol, rule.confirmed.at_start, RULE_MIN_GAP, limit, steepest)
-    for f, bound, norm, active, t in records:
-        status = monitor.step(f, bound, gradient=norm, active=int(active), cg=0, step=t)
-    if CALL_ENDS[code] is base.PRECISION:
-        status = rounded(*records[-1][:2])
-    elif CALL_ENDS[code] is base.GAP and monitor.gap is None:
-        status = base.RULE
-    else:
-        status = CALL_ENDS[code] or status
-    if status is None:
-        objective.set_point(w)
-        status, w = steps(), objective.w
-    return Result(w, status, monitor.iterations, monitor.history)
 
 
 def newton_steps(
@@ -101,7 +51,7 @@ def newton_steps(
 
     system: how least squares on the active rows is solved: "primal" by a factorised d x d matrix, "dual"
     by one with a row for each active row, where these are at most `max_rows`, "cg" by conjugate gradients until
-    they take longer than "dual" would, "primal or cg" by these where they are the cheaper, else as "primal".
+    they take longer than "dual" would.
     known: a lower bound of the minimum.  work: of "cg" and "dual", as `product_cost` measures it; None is
     returned where it is done, or the certified gap is at most `near`, before anything else ends the steps.
     """
@@ -159,7 +109,7 @@ class _Systems:
 
     def __init__(self, objective: Objective, monitor: Monitor, system: str, max_rows: int, work: float):
         self.objective, self.monitor, self.max_rows, self.work = objective, monitor, max_rows, work
-        self.sparing, self.features, self.rows = system == "primal or cg", system.startswith("primal"), system == "dual"
+        self.features, self.rows = system == "primal", system == "dual"
         self.brief = CG_BRIEF_SUM if self.features and objective.mean_row_length >= LONG_ROWS else 0
         self.products, self.done, self.exact = 0, 0.0, False
         self.first, self.cold = True, not np.any(objective.w)
@@ -167,11 +117,7 @@ class _Systems:
     def direction(self, f: float, g: np.ndarray, stalled: bool) -> np.ndarray:
         """Step 2 (Section 4.3): least squares on the active rows, p = w_bar - w."""
         o, first, self.first = self.objective, self.first, False
-        worth = o.products_a_matrix if self.sparing else 0.0
-        if worth >= MANY_PRODUCTS:
-            p, self.sparing = self._by_products(g, _tolerance(o, f, g), int(PRODUCTS_SHARE * worth))
-            self.exact = False
-        elif self.brief > 0:
+        if self.brief > 0:
             p, few = self._by_products(g, CG_BRIEF_RTOL, CG_BRIEF_STEPS)
             self.exact, self.brief = False, self.brief - self.products if few else 0
         elif self.features or (self.rows and 0 < o.active <= self.max_rows):

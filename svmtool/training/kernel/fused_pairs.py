@@ -17,7 +17,7 @@ import numpy as np
 from svmtool import limits
 from svmtool.certify.kernel import KERNEL_VALUE_RTOL, MAX_WIDENING, best_constant, certificate_of
 from svmtool.certify.linear import Certificate
-from svmtool.compiled.loops.fused import fused_class_pair_loops as loops
+from svmtool.compiled.loops.kernel import class_pair_loops as loops
 from svmtool.kernels import direct, interior
 from svmtool.kernels.decomposition import Decomposition
 from svmtool.kernels.direct import START_VALUES

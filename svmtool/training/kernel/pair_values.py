@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from svmtool.certify.linear import Certificate
-from svmtool.compiled.loops.fused import fused_class_pair_loops as loops
+from svmtool.compiled.loops.kernel import class_pair_loops as loops
 from svmtool.compiled.loops.rows import row_loops
 from svmtool.compiled.threads import run_blocks
 from svmtool.data.dense import DenseRows

@@ -50,7 +50,7 @@ class OneVsOne(Reduction):
         cost = np.where(inside, s.C * self.factor[number] * self.row_weights, 0.0)
         return Task(
             self.rows, np.where(number == i, 1.0, -1.0), cost, not s.regularize_bias, None, self.loss.power,
-            options=self.settings.run.options, one_of_several=self.count > 1,
+            options=self.settings.run.options,
         )  # fmt: skip
 
     def _with_costs(self, task: Task) -> tuple[Task, np.ndarray | None]:

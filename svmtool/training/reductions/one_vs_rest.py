@@ -106,7 +106,7 @@ class OneVsRest(Reduction):
         target = np.zeros(self.rows.n) if self.loss.target == 0.0 else None
         return Task(
             self.rows, self.classes.signs(k), self.cost(k), not s.regularize_bias, target, self.loss.power,
-            options=self.settings.run.options, one_of_several=self.count > 1,
+            options=self.settings.run.options,
             equations=self._equations[k] if self._equations else None,
         )  # fmt: skip
 

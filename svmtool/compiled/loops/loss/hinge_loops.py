@@ -15,7 +15,7 @@ b = clip(sigma t, 0, 1); an upper bound `cap` other than 1 gives Huber's loss.
 import numpy as np
 
 from svmtool.compiled import helper, loop
-from svmtool.compiled.loops.rows.row_loops import ONE, dot, row_dot
+from svmtool.compiled.loops.rows.row_loops import ONE, row_dot
 
 NEGLIGIBLE_SIGMA = 1e8  # with it and beta = 0 the smoothed loss stands for the loss: the smoothing is negligible
 MAX_ROW_STEPS = 60  # most Newton steps for one row; usually a few
@@ -248,45 +248,3 @@ def hessian_product(indptr, indices, values, rows, weight, bias, ridge, v, out):
             out[indices[at]] += t * values[at]
     if bias >= 0.0:
         out[d - 1] += bias * total
-
-
-@loop("i8(u8[], u4|u8[], f8[], u8[], f8[], f8[], f8[], f8[], f8[], f8[], f8, f8, f8, i8)", fast=True)
-def csr_conjugate_gradient(
-    indptr, indices, values, rows, weight, near, g, p, work, squares, bias, ridge, tolerance, max_products
-):
-    """p with (R + sum over `rows` of weight_i x_i x_i') p = g, as linalg.conjugate_gradient from p = 0.
-
-    ridge: the last entry of R; near: diagonal preconditioner; work: 3 d numbers, kept between calls; squares: square of
-    the residual in the preconditioner's norm, and the value at which to end (initially < 0).  If that takes more than
-    `max_products` products, the next call continues.  Returns the number of products; done if squares[0] <= squares[1].
-    """
-    d = len(g)
-    r = work[:d]
-    q = work[d : 2 * d]
-    Hq = work[2 * d : 3 * d]
-    rho = squares[0]
-    if squares[1] < 0.0:
-        rho = 0.0
-        for j in range(d):
-            p[j] = 0.0
-            r[j] = g[j]
-            q[j] = g[j] / near[j]
-            rho += g[j] * q[j]
-        squares[0] = rho
-        squares[1] = tolerance * tolerance * rho
-    for k in range(max_products):
-        if rho <= squares[1]:
-            return k
-        hessian_product(indptr, indices, values, rows, weight, bias, ridge, q, Hq)
-        step = rho / dot(q, Hq)
-        old = rho
-        rho = 0.0
-        for j in range(d):
-            p[j] += step * q[j]
-            r[j] -= step * Hq[j]
-            rho += r[j] * r[j] / near[j]
-        squares[0] = rho
-        share = rho / old
-        for j in range(d):
-            q[j] = r[j] / near[j] + share * q[j]
-    return max_products

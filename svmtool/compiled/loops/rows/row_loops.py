@@ -6,7 +6,6 @@ from svmtool.compiled import helper, loop
 
 ONE, TWO, THREE, FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
 ZERO = np.uint64(0)
-CHUNK = np.uint64(256)  # rows stored by columns at a time, to stay in the L1 cache
 
 
 @helper(fast=True)
@@ -155,36 +154,6 @@ def csr_gram(indptr, indices, values, c, gram, d, lo, hi):
             for m in range(k, stop):
                 gram[row0 + indices[m]] += t0 * values[m]
             k += ONE
-
-
-@loop("void(u8[], u4|u8[], f8[], f8[], f8[], f8[], u8, u8, u8)", fast=True)
-def csr_gram_by_columns(indptr, indices, values, c, gram, chunk, d, lo, hi):
-    """`csr_gram` for few, mostly non-zero features: CHUNK rows at a time are stored by columns, for contiguous sums.
-
-    Rows with c_i = 0 are skipped.  Scratch: chunk, (d + 2) CHUNK.
-    """
-    weight = chunk[d * CHUNK : (d + ONE) * CHUNK]
-    weighted = chunk[(d + ONE) * CHUNK :]
-    row = lo
-    while row < hi:
-        for k in range(d * CHUNK):
-            chunk[k] = 0.0
-        m = ZERO
-        while m < CHUNK and row < hi:
-            if c[row] != 0.0:
-                for k in range(indptr[row], indptr[row + ONE]):
-                    chunk[np.uint64(indices[k]) * CHUNK + m] = values[k]
-                weight[m] = c[row]
-                m += ONE
-            row += ONE
-        for j in range(ZERO, d):
-            for i in range(m):
-                weighted[i] = weight[i] * chunk[j * CHUNK + i]
-            for k in range(j, d):
-                total = 0.0
-                for i in range(m):
-                    total += weighted[i] * chunk[k * CHUNK + i]
-                gram[j * d + k] += total
 
 
 @loop("void(u8[], u4|u8[], f8[], f8[], f8[], u8, u8)", fast=True)

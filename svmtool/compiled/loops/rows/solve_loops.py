@@ -1,10 +1,10 @@
 """Dense linear algebra for systems too small for a library call."""
 
-from svmtool.compiled import helper, loop
+from svmtool.compiled import loop
 
 
-@helper(fast=True)
-def cholesky_in_place(upper, right, solution, d):
+@loop("i8(f8[], f8[], f8[], i8)", fast=True)
+def cholesky_solve(upper, right, solution, d):
     """solution = A^-1 right for a positive definite A given by its upper triangle (d x d, row-major).
 
     It becomes U of A = U'U.  Returns 0, or 1 + the pivot that was not positive.
@@ -36,12 +36,6 @@ def cholesky_in_place(upper, right, solution, d):
             total -= upper[j * d + k] * solution[k]
         solution[j] = total / upper[j * d + j]
     return 0
-
-
-@loop("i8(f8[], f8[], f8[], i8)")
-def cholesky_solve(upper, right, solution, d):
-    """`cholesky_in_place`, as a call of its own."""
-    return cholesky_in_place(upper, right, solution, d)
 
 
 @loop("void(f8[], f8[], i8)", fast=True)
