@@ -18,11 +18,9 @@ from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.linalg.systems import solve_positive
 from svmtool.objectives.augmented import Augmented, ModifiedHuber
-from svmtool.objectives.task import Task
 from svmtool.params import Settings
-from svmtool.solvers import mfn
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import Monitor, Rule, StopFlag
+from svmtool.solvers.shared.base import StopFlag
 from svmtool.training.reductions.one_vs_rest import OneVsRest
 
 HUBER, HINGE = registry.find("mfn-huber"), registry.find("mfn-l1")
@@ -326,16 +324,3 @@ def test_passes_stay_within_their_ends():
     descent.scale(3.0)
     assert np.all(descent.alpha <= p.cost * (1 + 1e-15))
     np.testing.assert_allclose(descent.w, p.A.T @ (descent.alpha * p.y), atol=1e-12)
-
-
-def test_short_rows_take_products_where_a_factorised_matrix_costs_more():
-    rng = np.random.default_rng(0)
-    n, d = 600, 500
-    X = rng.normal(size=(n, d)) * (rng.random((n, d)) < 3.0 / d)
-    p = Problem(X, np.where(X @ rng.normal(size=d) + 0.3 * rng.normal(size=n) > 0.0, 1.0, -1.0), np.ones(n))
-    task = Task(CsrRows(*csr_of(X), d), p.y, p.cost)
-    found = registry.solver_of(mfn)(task, Monitor(1e-10), Rule(), method="primal")
-    assert found.status is base.GAP and all(record["cg"] > 0 for record in found.history[1:])
-    dense = registry.solver_of(mfn)(Task(DenseRows(X), p.y, p.cost), Monitor(1e-10), Rule(), method="primal")
-    assert dense.history[-1]["cg"] == 0
-    assert dense.history[-1]["objective"] == pytest.approx(found.history[-1]["objective"], rel=1e-9)
