@@ -15,10 +15,9 @@ SLOW_MIN_GAP = 1e-3  # the same for a method that converges slowly
 
 # Rules of -e
 L1_GAP_AN_EPS = 1e-4  # |w|_1: certified gap at which a run ends, as a multiple of -e
-TUBE_GAP_AN_EPS, MAX_LOOSE_GAP = 1e-5, 0.1  # the same for -s 12 and 13; for large d the most that is sufficient
-RULE_SHARE = 0.05  # -s 5, 6, 12, 13: share of LIBLINEAR's tolerance at which a larger gap, too, may end a run, ...
-RULE_FALL = 100.0  # ... -s 5 and 6: where f can decrease by this many times the rule's gap at most, and that gap ...
-RULE_MORE = 0.5  # ... is SLOW_MIN_GAP, or after this much more work, as a share of that so far
+TUBE_GAP_AN_EPS = 1e-5  # the same for -s 12 and 13
+RULE_SHARE = 0.05  # -s 5, 6, 12, 13: share of LIBLINEAR's tolerance at which a larger gap, too, may end a run
+BUDGET = 0.5  # once LIBLINEAR's own rule holds, most further work, as a share of that so far
 LATE_RULE_SHARE = 0.1  # share of -s 2's tolerance to which LIBLINEAR continues -s 1 after ...
 LATE_EPOCHS = 300  # ... its limit on epochs
 EPOCH_TOL = 0.3  # share of LIBLINEAR's tolerance that epochs reach: our order of rows may end at a worse objective

@@ -25,7 +25,7 @@ from svmtool.papers import alfpgm as printed
 from svmtool.papers.running import Tolerance
 from svmtool.params import Options, Settings, tolerance
 from svmtool.solvers import alfpgm
-from svmtool.solvers.shared.base import Monitor, RangeRule, Rule
+from svmtool.solvers.shared.base import Monitor, Rule
 from svmtool.training.kernel.dataset import kernel_set
 from svmtool.training.kernel.fit import Fitting, Solved
 from svmtool.training.kernel.train import one_vs_one
@@ -47,7 +47,7 @@ class PairFitting(Fitting):
         if self.printed:
             result = registry.solver_of(printed)(problem, monitor, Tolerance(tolerance(s)))
         else:
-            result = registry.solver_of(alfpgm)(problem, monitor, Rule(dual=RangeRule(tolerance(s))))
+            result = registry.solver_of(alfpgm)(problem, monitor, Rule(range=tolerance(s)))
         self.seconds += time.perf_counter() - start
         if self.printed:
             return Solved(*as_printed(problem, result, None))

@@ -10,35 +10,24 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.compiled.loops.cd.class_epoch_loops import class_epoch
-from svmtool.coordinate.hinge import chunk_of, random_state
+from svmtool.coordinate.hinge import MAX_EPOCHS, chunk_of, random_state
 from svmtool.objectives.class_rows import ClassRows, ClassTask
-from svmtool.objectives.crammer_singer import USUAL_PRODUCTS, step_cost, system_cost
 
 # What work costs, in nanoseconds on one core of 2024; only their ratios matter.
 CLASS_VISIT_NS, CLASS_NS = 0.8, 8.0  # of a visit to a row with all its neighbours: a non-zero for a class, and a class
 SINGLE_VISIT_FACTOR = 4.0  # factor of these if neighbours are not visited
-CLASS_STEP_NS, CLASS_ROW_NS, CUBE_NS = 0.5e6, 60.0, 0.06  # Newton step: calls, class of a row, per (classes features)^3
-USUAL_CLASS_STEPS = 20  # usual number; 36 to 90 where C is large (pendigits, poker, satimage)
-MAX_STEPS_FACTOR = 5.0  # multiple of it after which Newton steps count as too slow
-USUAL_CG_STEPS = 30  # usual number of those by conjugate gradients, or with the row system
-CLASS_EPOCHS_SHARE = 0.2  # share of the Newton steps' cost that epochs may take first
-LATER_EPOCHS_SHARE = 1.0  # the same after Newton steps that have not ended the run
-STEPS_GROWTH = 2.0  # factor of the expected Newton steps then
 CLASS_UNSHRINK_SHARE = 0.5  # factor of the violation at which all classes of all rows are next unshrunk
 
 
 class CrammerSingerDescent:
     """Coordinate descent from alpha = 0.  `alpha` (`wide` numbers a row) and `w` (flat W) are computed when read.
 
-    newton_share: factor of the expected cost of Newton steps; 0: they replace epochs at once.
+    unit: scale of the dual's gradients; liblinears_limit: number of epochs where LIBLINEAR ends.
     """
 
-    newton_share = 1.0
+    unit, liblinears_limit = 1.0, MAX_EPOCHS
 
-    def __init__(self, task: ClassTask, rows: ClassRows, seed: int, factorised: bool = True):
-        self.factorised = factorised  # whether Newton steps would factorise a matrix, or use conjugate gradients
-        self.steps = float(USUAL_CLASS_STEPS if factorised else USUAL_CG_STEPS)  # expected, see `expect_more_steps`
-        self.patience = CLASS_EPOCHS_SHARE
+    def __init__(self, task: ClassTask, rows: ClassRows, seed: int):
         self.row_length = rows.base.nnz / max(task.rows.n, 1) * rows.wide
         base, self.n, self.cost, self.number = rows.base, task.rows.n, task.cost, task.number
         self.rows, self.count, self.visits = rows, 0, 0.0
@@ -89,7 +78,7 @@ class CrammerSingerDescent:
         met, linear = self.limits[1:].tolist()
         return met / max(met + linear - 0.5 * float(self._W @ self._W), 1e-300)
 
-    def run(self) -> float:
+    def run(self, *_: float) -> float:
         """Run one epoch over the classes and rows that are not shrunk; return its approximate cost."""
         self.count += 1
         self.visits += self.active_share
@@ -105,49 +94,20 @@ class CrammerSingerDescent:
         return cost
 
     @property
-    def evaluation_cost(self) -> float:
-        """Approximate cost of the problem's value at w."""
-        return 0.5 * self.n * (CLASS_VISIT_NS * self.row_length + CLASS_NS * self.rows.wide)
+    def face_sizes(self) -> np.ndarray:
+        """Number of classes in each row's face of the simplex, i8[n]."""
+        return np.count_nonzero(self._P.reshape(self.n, -1), axis=1)
 
-    @property
-    def newton(self) -> float:
-        """Expected cost of Newton steps from here to the minimiser."""
-        if not self.factorised:
-            return self.newton_share * self.steps * self._usual_step
-        return self.newton_share * self.steps * (CLASS_STEP_NS + CLASS_ROW_NS * self.rows.n + CUBE_NS * self.rows.d**3)
+    def primal_value(self) -> float:
+        """The value at w, as epochs estimate it."""
+        met, linear = self.limits[1:].tolist()
+        return met + linear - 0.5 * float(self._W @ self._W)
 
-    @property
-    def _usual_step(self) -> float:
-        """Approximate cost of a Newton step without a factorised matrix of the features."""
-        sizes = np.count_nonzero(self._P.reshape(self.n, -1), axis=1)
-        active, faces = int(np.count_nonzero(sizes > 1)), int(np.sum(sizes, where=sizes > 1))
-        return min(step_cost(self.rows, active), system_cost(self.rows, active, faces))
-
-    def usual_steps(self, cost: float) -> float:
-        """The cost of a Newton step, as a multiple of the usual one."""
-        return 1.0 if self.factorised else cost / max(self._usual_step, 1e-300)
-
-    @property
-    def max_products(self) -> int:
-        """Limit of products in one Newton step by conjugate gradients: the number expected for all steps."""
-        return int(self.steps * USUAL_PRODUCTS)
-
-    @property
-    def least_steps(self) -> float:
-        """Number of usual Newton steps after which they count as too slow."""
-        return MAX_STEPS_FACTOR * self.steps if self.factorised else self.steps
-
-    def expect_more_steps(self) -> None:
-        """Expect more Newton steps from now on, after the expected ones have not ended the run."""
-        self.steps, self.patience = STEPS_GROWTH * self.steps, LATER_EPOCHS_SHARE
-
-    def newton_is_cheaper(self, spent: float, expected: float) -> bool:
-        """Whether Newton steps should replace epochs that cost `spent` and are expected to cost `expected` more."""
-        return spent > self.patience * self.newton and expected > self.newton
-
-    def resume(self, multipliers: np.ndarray, steps: int) -> None:
-        """Continue from these multipliers, the result of `steps` other iterations."""
-        self._P[:], self.count = multipliers, self.count + steps
+    def resume(self, alpha: np.ndarray) -> None:
+        """Continue from another dual point, `wide` numbers a row."""
+        p = -alpha.reshape(self.n, -1) / self.cost[:, None]
+        p[np.arange(self.n), self.number] += 1.0
+        self._P[:] = p.reshape(-1)
         self._W[:] = self.rows.widened(self.rows.transpose_product(self.alpha))
         own = np.arange(self.n) * self.rows.wide + self.number
         self.limits[2] = float(self.cost @ (1.0 - self._P[own]))

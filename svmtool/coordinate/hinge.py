@@ -15,12 +15,9 @@ from svmtool.coordinate.face_steps import FIRST_STEPS, face_steps
 from svmtool.data.csr import CsrRows
 from svmtool.data.replicated import stored_rows
 from svmtool.data.row_storage import Rows
-from svmtool.linalg.systems import COPY_NS, FACTOR_NS, GRAM_NS, ROW_VISIT_NS, VISIT_NS
+from svmtool.linalg.systems import ROW_VISIT_NS, VISIT_NS
 from svmtool.tolerances import LATE_EPOCHS
 
-USUAL_NEWTON_STEPS = 4  # usual number of Newton steps from a good dual point
-STEP_PRODUCTS = 3  # products with all rows in each of them
-EPOCHS_SHARE = 1.0  # share of the Newton steps' cost that epochs may take first
 # Neighbouring rows visited together, from MIN_CHUNK_ROWS to MAX_CHUNK_ROWS: long chunks are fetched faster, but a finer
 # order converges faster.  A chunk has about CHUNK_NONZEROS, or MIN_CHUNK_ROWS if all rows have at most CACHED_NONZEROS.
 MAX_CHUNK_ROWS, MIN_CHUNK_ROWS = 16, 4
@@ -30,19 +27,11 @@ CACHED_NONZEROS = 1 << 16
 # read no faster, and rows of one class are often stored together, where long chunks take three times the epochs.
 DISK_CHUNK_NONZEROS = 1 << 13
 MAX_EPOCHS = 100000  # LIBLINEAR's cap: most of them visit few rows
-MAX_VISITS = 5000.0  # visits to each row on average after which another method takes over
 # Visits to each row before the first turn of conjugate gradients over the free variables, and in a turn.  On 19
 # problems of ten wide sets (text, counts, bigrams, one-hot; -s 1 and 3, C 1 and 100) turns from 32 on do not affect
 # problems that end before; on the others -e's rule held after 0.28 to 1.4 times the visits, and a gap of 1e-3 after 0.2
 # to 1.4 times; with turns from 8 or 16 on, problems that end after 20 to 30 visits took 1.1 to 2.4 times as many.
 FACE_FIRST_VISITS, FACE_TURN_VISITS = 32.0, 16.0
-# After LIBLINEAR's stopping rule for regressions first holds, epochs continue for this share of the visits so far, plus
-# READING_VISITS and STARTUP_VISITS, to improve the certificate.  That rule is loose: for n < d and large C, P may be
-# 200 times its minimum, and thousands of visits reduce the gap little.  Measured on thirteen wide sets (text, counts,
-# bigrams, one-hot, ratings, spectra, drugs; -s 12 and 13, C = 0.01, 1, 100, 78 runs, CPU time of whole commands): at
-# most 5.8 times LIBLINEAR's time, 1.7 times in geometric mean; without the limit up to 100 times.  Gaps above 0.1: 13,
-# without the limit 14; three that were below 0.02 rise to 0.03, 0.08 and 0.23.
-VISITS_AFTER_RULE = 1.0
 # Visits to each non-zero that take half as long as reading it from text (3 to 34 on fifteen sets, 15 in the middle),
 # and visits to non-zeros that take as long as the program's start.
 READING_VISITS, STARTUP_VISITS = 8.0, 5e7
@@ -84,8 +73,10 @@ class DualCoordinateDescent:
     face_first: visits to each row before the first turn of conjugate gradients over the free variables.
     target: t, f8[n]; None: 1 for all.  With 2 n variables for n rows these are the sides of a tube: dcd_loops.py.
 
-    `w` (length d) = sum alpha_i y_i x_i is kept up to date.
+    `w` (length d) = sum alpha_i y_i x_i is kept up to date.  liblinears_limit: number of epochs where LIBLINEAR ends.
     """
+
+    liblinears_limit = LATE_EPOCHS
 
     @staticmethod
     def possible(rows: Rows, cost: np.ndarray, free_bias: bool, copied: bool = False) -> bool:
@@ -148,6 +139,11 @@ class DualCoordinateDescent:
     def cost(self) -> float:
         """Cost of an epoch over all rows."""
         return self.n * (self.row_length * VISIT_NS + ROW_VISIT_NS)
+
+    @property
+    def free(self) -> int:
+        """Number of variables between their bounds."""
+        return int(np.count_nonzero((self.alpha > 0.0) & (self.alpha < self.upper)))
 
     @property
     def active_share(self) -> float:
@@ -224,32 +220,6 @@ class DualCoordinateDescent:
         self._turn_at = self.visits + self._wait
         return work * self.n * self.row_length * VISIT_NS
 
-    def newton_is_cheaper(
-        self, spent: float, max_rows: int, expected: float = np.inf, steps: int = USUAL_NEWTON_STEPS
-    ) -> bool:
-        """Return whether epochs that cost `spent` in all should give way to Newton steps with the row system.
-
-        False if more than `max_rows` rows lie between their bounds, since the system would be too large, or if the
-        remaining epochs are expected to cost less.
-        """
-        m = float(np.count_nonzero((self.alpha > 0.0) & (self.alpha < self.upper)))
-        if m > max_rows:
-            return False
-        products = STEP_PRODUCTS * VISIT_NS * self.n * self.row_length
-        newton = steps * (FACTOR_NS * m**3 + COPY_NS * m * m + products) + GRAM_NS * m * m * self.row_length
-        return spent > EPOCHS_SHARE * newton and expected > newton
-
-    def enough_after_rule(self, tolerance: float) -> bool:
-        """Return whether there were enough epochs after LIBLINEAR's rule for regressions held, or after its limit.
-
-        tolerance: LIBLINEAR's of `self.gradient_sum`; negative: there is no such rule or limit.
-        """
-        ends = self.gradient_sum <= tolerance or (tolerance >= 0.0 and self.count >= LATE_EPOCHS)
-        if self._max_visits == np.inf and ends:
-            start = (READING_VISITS * self.data.nnz + STARTUP_VISITS) * VISIT_NS / max(self.cost, 1.0)
-            self._max_visits = (1.0 + VISITS_AFTER_RULE) * self.visits + start
-        return self.visits >= self._max_visits
-
     def unshrink(self) -> None:
         """Make all rows active again."""
         self.active[:] = np.arange(self.data.n)
@@ -259,7 +229,10 @@ class DualCoordinateDescent:
     def resume(self, alpha: np.ndarray) -> None:
         """Continue from another dual point."""
         self.alpha[:] = alpha
-        self.w[:] = self.rows.transpose_product(alpha * self.y)
+        if self.n > self.data.n:  # at most one side of a tube is above zero, which raises the dual value
+            sides = self.alpha.reshape(2, -1)
+            sides -= sides.min(axis=0)
+        self.w[:] = self.rows.transpose_product(self.alpha * self.y)
         self.unshrink()
 
     def scale(self, t: float) -> None:

@@ -206,7 +206,7 @@ class DistributedOneClass(DistributedReduction, OneClass):
         T = T_START * float(mean @ mean) / fills
         if not T > 0.0:
             T = math.sqrt(squares / total) or 1.0
-        gap = self.settings.target if self.eps is None else self.rule(0).certified.gap
+        gap = self.settings.target if self.eps is None else self.rule(0).gap
         monitor = Shifted(GAP_SHARE * gap, self.settings.stopping.max_iter, sink=report, stop=stop)
         monitor.uses(registry.find(SOLVER))
         monitor.scale = scale_of_sums(squares, total, fills)

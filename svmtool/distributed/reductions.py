@@ -19,7 +19,7 @@ from svmtool.limits import StopFlag, TimeShares
 from svmtool.objectives import losses
 from svmtool.params import Settings
 from svmtool.registry.row import Solver
-from svmtool.solvers.shared.base import INTERRUPTED, GapRule, Result, Rule
+from svmtool.solvers.shared.base import INTERRUPTED, Result, Rule
 from svmtool.training.inputs import refuse_range
 from svmtool.training.reductions.base import Reduction
 from svmtool.training.reductions.one_vs_rest import OneVsRest
@@ -101,7 +101,7 @@ class DistributedReduction(Reduction):
         """See Reduction.  Rules on dual variables need single rows; a certified gap replaces them."""
         by_gap = self.solver.number in OVER_SUMS or self._l1
         if by_gap and self.eps is not None:
-            return Rule(certified=GapRule(min(GAP_PER_EPS * self.eps, MAX_GAP)))
+            return Rule(gap=min(GAP_PER_EPS * self.eps, MAX_GAP))
         return super().rule(k)  # type: ignore[safe-super]
 
     @property
@@ -119,7 +119,7 @@ class DistributedReduction(Reduction):
         n = self.solver.number
         if n not in OVER_SUMS:
             return ""
-        ends = "" if self.eps is None else f", to a certified gap of {self.rule(0).certified.gap:g}"
+        ends = "" if self.eps is None else f", to a certified gap of {self.rule(0).gap:g}"
         return f"Spark: -s {n} by the primal method of {OVER_SUMS[n]}{ends}\n"
 
     def fit_and_certify(

@@ -12,6 +12,8 @@ for p = 1, a feasible dual point, so that each evaluation gives a lower bound of
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from svmtool.compiled.loops.loss import hinge_loops as loops
@@ -20,6 +22,7 @@ from svmtool.data.replicated import stored_rows
 from svmtool.data.row_storage import Rows
 from svmtool.linalg.systems import FACTOR_NS, Factored
 from svmtool.objectives.base import Objective
+from svmtool.tolerances import MIN_POSITIVE
 
 STATE_SUMS = 8  # sums that the loop of the state returns for each block of rows
 POWER_BLOCK_ROWS = 8192  # rows in a block of work for 1 < p < 2
@@ -34,7 +37,6 @@ class Augmented(Objective):
     """
 
     cap = 1.0
-    sharp = loops.NEGLIGIBLE_SIGMA  # sigma at which phi with beta = 0 stands for f
 
     def __init__(
         self, rows: Rows, y: np.ndarray, cost: np.ndarray, p: float = 1.0, free_bias: bool = False,
@@ -46,6 +48,11 @@ class Augmented(Objective):
         self.beta = np.zeros(self.n)
         self.primal = np.inf
         self._multiple = 1.0
+
+    @cached_property
+    def sharp(self) -> float:
+        """The sigma at which phi with beta = 0 stands for f."""
+        return loops.NEGLIGIBLE_SIGMA / max(float(np.mean(np.abs(self.target))) if self.n else 1.0, MIN_POSITIVE)
 
     @property
     def scale(self) -> float:
@@ -199,6 +206,10 @@ class Augmented(Objective):
         """f(0)."""
         return float(self.cost @ np.maximum(self.target, 0.0) ** self.p)
 
+    def set_multipliers(self, alpha: np.ndarray) -> None:
+        """Take a dual point (f8[n]) as the multipliers."""
+        np.divide(alpha, self.cost, out=self.beta)
+
     def start_multipliers(self) -> None:
         """beta <- the slopes of the loss at w, which are the multipliers if w is the answer; p > 1."""
         self.beta[:] = self.p * np.maximum(self.target - self.z, 0.0) ** (self.p - 1.0)
@@ -230,7 +241,8 @@ class ModifiedHuber(Augmented):
     That is phi for the hinge times 2 with beta = 0 and sigma = 1, and stays so: here phi is f.
     """
 
-    cap, sharp = 2.0, 1.0
+    cap = 2.0
+    sharp = 1.0  # type: ignore[assignment]
 
     def _set_sums(self, sums: list[float]) -> float:
         smooth = super()._set_sums(sums)

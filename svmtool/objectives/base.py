@@ -184,7 +184,16 @@ class Objective(Losses):
     @property
     def face_cost(self) -> float:
         """Approximate cost of the first `face` of the active rows, in nanoseconds."""
-        dense, m = isinstance(stored_rows(self.rows), DenseRows), float(self.active)
+        return self.row_system_work(self.active)
+
+    def feature_system_work(self, rows: int) -> float:
+        """Nanoseconds, about, of a factorised system of the features, of whose rows so many are new."""
+        gram = systems.VISIT_NS * rows * self.mean_row_length * 0.5 * self.mean_row_length / self.rows.gram_entries
+        return gram + systems.FACTOR_NS * float(self.d) ** 3 + systems.COPY_NS * float(self.d) ** 2
+
+    def row_system_work(self, rows: int) -> float:
+        """The same of a first system with a row for each of so many active rows."""
+        dense, m = isinstance(stored_rows(self.rows), DenseRows), float(rows)
         inner = systems.DENSE_GRAM_NS if dense else systems.GRAM_NS
         return inner * m * m * self.mean_row_length + systems.FACTOR_NS * m**3 + systems.COPY_NS * m * m
 

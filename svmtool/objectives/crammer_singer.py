@@ -292,16 +292,15 @@ class CrammerSingerLoss(Objective):
         """Multiplier step: beta <- p."""
         self.beta[:] = self.multipliers(-self.u)
 
+    def set_multipliers(self, alpha: np.ndarray) -> None:
+        """Take a dual point as the multipliers."""
+        self.beta[:] = self.multipliers(alpha)
+
     def multipliers(self, alpha: np.ndarray) -> np.ndarray:
         """p of a dual point; both have `wide` numbers for each row."""
         p = -alpha.reshape(-1, self.wide) / self.cost[:, None]
         p[np.arange(len(p)), self.number] += 1.0
         return p.reshape(-1)
-
-    def multiplier_range(self) -> float:
-        """The largest range of (p - beta) / sigma in a row: its violation at p, if w minimises this round's f."""
-        step = (self.multipliers(-self.u) - self.beta).reshape(-1, self.wide)[:, : self.k]
-        return float(np.max(step.max(axis=1) - step.min(axis=1), initial=0.0)) / self.sigma
 
     def gradient_on_pieces(self) -> np.ndarray:
         """The gradient at w after accept() and a new sigma, with every row kept on its face.

@@ -17,15 +17,13 @@ from svmtool.registry.row import (
     Solver,
 )
 from svmtool.tolerances import (
+    BUDGET,
     EPOCH_TOL,
     GRAM_BELOW,
     L1_GAP_AN_EPS,
     LATE_EPOCHS,
     LATE_RULE_SHARE,
-    MAX_LOOSE_GAP,
-    RULE_FALL,
     RULE_MIN_GAP,
-    RULE_MORE,
     RULE_SHARE,
     SLOW_MIN_GAP,
     TUBE_GAP_AN_EPS,
@@ -52,17 +50,17 @@ PROJECTED_RULE = (
 FEW_FEATURES = f"with up to {GRAM_BELOW} features the certified gap must also be at most {text(RULE_MIN_GAP)}"
 L1_RULE = (
     f"certified relative duality gap (P - D)/P <= {text(L1_GAP_AN_EPS)} times -e, at most {text(SLOW_MIN_GAP)} "
-    "(default -e [eps]), which is stricter than LIBLINEAR's rule for -s {}; except on small problems a run also stops "
-    f"when LIBLINEAR's rule holds with {RULE_SHARE:g} e, the predicted further decrease of the objective is at most "
-    f"{RULE_FALL * L1_GAP_AN_EPS:g} e, and either the gap is at most {text(SLOW_MIN_GAP)} or {RULE_MORE:.0%} more "
-    "work has not reduced it to that"
+    f"(default -e [eps]); or LIBLINEAR's rule for -s {{}} holds with {RULE_SHARE:g} e and the gap is at most "
+    f"{text(SLOW_MIN_GAP)}"
 )
 TUBE_RULE = (
     f"certified relative duality gap (P - D)/P <= {text(TUBE_GAP_AN_EPS)} times -e, at most {text(RULE_MIN_GAP)} "
-    f"(default -e [eps]), which is stricter than LIBLINEAR's rule for -s {{}}; above {GRAM_BELOW} features a run also "
-    f"stops when LIBLINEAR's rule holds with {RULE_SHARE:g} e and the gap is at most min(e, {MAX_LOOSE_GAP:g}), or "
-    "after about twice the work that it took to satisfy LIBLINEAR's rule or to reach its limit of "
-    f"{LATE_EPOCHS} epochs"
+    f"(default -e [eps]); above {GRAM_BELOW} features also when LIBLINEAR's rule for -s {{}} holds with "
+    f"{RULE_SHARE:g} e"
+)
+BUDGETED = (
+    f"; once LIBLINEAR's own rule, or its limit of {LATE_EPOCHS} epochs, is reached, a run does at most {BUDGET:.0%} "
+    "more work than so far"
 )
 
 
@@ -86,7 +84,7 @@ ROWS = (
         objective=LOGISTIC_OBJECTIVE,
         loss="logistic",
         stopping=GRADIENT_RULE.format(0) + f", and a certified gap of at most {text(RULE_MIN_GAP)}, or of "
-        f"{text(SLOW_MIN_GAP)} where conjugate gradients solve more than {GRAM_BELOW} features",
+        f"{text(SLOW_MIN_GAP)} where conjugate gradients solve more than {GRAM_BELOW} features" + BUDGETED,
         supported=RUN_OPTIONS | {"-R", "-C"} | ON_DISK | SPARK,
         paper=LOGISTIC_PAPER,
     ),
@@ -98,10 +96,9 @@ ROWS = (
         help="L2-regularized L2-loss support vector classification (dual)",
         objective=SQUARED_HINGE_OBJECTIVE,
         loss="squared hinge",
-        stopping=PROJECTED_RULE.format(1) + f"; with up to {GRAM_BELOW} features a run ends at the exact minimum; with "
-        f"more it also ends when Newton steps reach a certified gap of {text(SLOW_MIN_GAP)}, or after {LATE_EPOCHS} "
-        f"epochs when |f'(w)| <= {LATE_RULE_SHARE:g} * e * max(1, min(pos, neg)) / l * |f'(0)| (LIBLINEAR also "
-        "continues by the rule of -s 2 then)",
+        stopping=PROJECTED_RULE.format(1) + "; " + FEW_FEATURES + f"; after {LATE_EPOCHS} epochs also when "
+        f"|f'(w)| <= {LATE_RULE_SHARE:g} * e * max(1, min(pos, neg)) / l * |f'(0)| (LIBLINEAR also continues by the "
+        "rule of -s 2 then)" + BUDGETED,
         supported=RUN_OPTIONS | ON_DISK | SPARK,
         paper=MFN,
     ),
@@ -113,7 +110,7 @@ ROWS = (
         help="L2-regularized L2-loss support vector classification (primal)",
         objective=SQUARED_HINGE_OBJECTIVE,
         loss="squared hinge",
-        stopping=GRADIENT_RULE.format(2) + "; " + FEW_FEATURES,
+        stopping=GRADIENT_RULE.format(2) + "; " + FEW_FEATURES + BUDGETED,
         supported=RUN_OPTIONS | {"-R", "-C"} | ON_DISK | SPARK,
         paper=MFN,
     ),
@@ -125,9 +122,7 @@ ROWS = (
         help="L2-regularized L1-loss support vector classification (dual)",
         objective=HINGE_OBJECTIVE,
         loss="hinge",
-        stopping=PROJECTED_RULE.format(3) + f"; with up to {GRAM_BELOW} features, and wherever rounds of the augmented "
-        f"Lagrangian end the run, the certified gap must also be at most {text(RULE_MIN_GAP)}; on small data the "
-        "rounds continue to the exact minimum if a few epochs do not suffice",
+        stopping=PROJECTED_RULE.format(3) + "; " + FEW_FEATURES + BUDGETED,
         supported=RUN_OPTIONS | ON_DISK | SPARK,
         paper=MULTIPLIER_ROUNDS + "; p = 1 and a regularised bias",
     ),
@@ -141,7 +136,9 @@ ROWS = (
         kind="all classes",
         loss="hinge",
         stopping="the largest difference of two dual gradients that a step of one row can reduce is at most -e "
-        "(LIBLINEAR's rule for -s 4; default [eps]); " + FEW_FEATURES.replace("features", "features times classes"),
+        "(LIBLINEAR's rule for -s 4; default [eps]); "
+        + FEW_FEATURES.replace("features", "features times classes")
+        + BUDGETED,
         supported=RUN_OPTIONS,
         paper="Keerthi, Sundararajan, Chang, Hsieh and Lin, A Sequential Dual Method for Large Scale Multi-Class "
         "Linear SVMs, KDD 2008, then " + MULTIPLIER_ROUNDS + "; multipliers in the simplex",
@@ -156,7 +153,7 @@ ROWS = (
         objective="min over w of  |w|_1 + sum_i C_i max(0, 1 - y_i w.x_i)^2",
         loss="squared hinge",
         regulariser="|w|_1",
-        stopping=L1_RULE.format(5),
+        stopping=L1_RULE.format(5) + BUDGETED,
         supported=RUN_OPTIONS | {"-R"} | SPARK,
         paper=YUAN + ", here for the squared hinge",
     ),
@@ -170,7 +167,7 @@ ROWS = (
         objective="min over w of  |w|_1 + sum_i C_i log(1 + exp(-y_i w.x_i))",
         loss="logistic",
         regulariser="|w|_1",
-        stopping=L1_RULE.format(6),
+        stopping=L1_RULE.format(6) + BUDGETED,
         supported=RUN_OPTIONS | {"-R"} | SPARK,
         paper=YUAN,
     ),
@@ -183,7 +180,7 @@ ROWS = (
         objective=LOGISTIC_OBJECTIVE,
         loss="logistic",
         stopping="the largest absolute derivative of the dual is at most -e (LIBLINEAR's rule for -s 7; default [eps]) "
-        f"and a certified gap of at most {text(RULE_MIN_GAP)}",
+        f"and a certified gap of at most {text(RULE_MIN_GAP)}" + BUDGETED,
         supported=RUN_OPTIONS | SPARK,
         paper=LOGISTIC_PAPER,
     ),
@@ -197,7 +194,7 @@ ROWS = (
         kind="regression",
         loss="squared hinge",
         eps_default=0.0001,
-        stopping="|f'(w)| <= e * |f'(0)| (LIBLINEAR's rule for -s 11; default -e [eps]); " + FEW_FEATURES,
+        stopping="|f'(w)| <= e * |f'(0)| (LIBLINEAR's rule for -s 11; default -e [eps]); " + FEW_FEATURES + BUDGETED,
         supported=(RUN_OPTIONS | ON_DISK | SPARK | {"-p", "-R", "-C"}) - {"--stratified"},
         paper=MFN_TUBE,
     ),
@@ -210,7 +207,7 @@ ROWS = (
         objective=SQUARED_TUBE,
         kind="regression",
         loss="squared hinge",
-        stopping=TUBE_RULE.format(12),
+        stopping=TUBE_RULE.format(12) + BUDGETED,
         supported=(RUN_OPTIONS | SPARK | {"-p"}) - {"--stratified"},
         paper=MFN_TUBE,
     ),
@@ -223,7 +220,7 @@ ROWS = (
         objective="min over w of  1/2 |w|^2 + sum_i C_i max(0, |t_i - w.x_i| - p)",
         kind="regression",
         loss="hinge",
-        stopping=TUBE_RULE.format(13),
+        stopping=TUBE_RULE.format(13) + BUDGETED,
         supported=(RUN_OPTIONS | SPARK | {"-p"}) - {"--stratified"},
         paper=MULTIPLIER_ROUNDS
         + "; p = 1, a regularised bias and two hinges for each row, one on each side of the tube",

@@ -82,11 +82,11 @@ def plan(problem: KernelProblem, rule: Rule, start: np.ndarray | None = None) ->
 def solve(
     problem: KernelProblem, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str
 ) -> KernelResult:
-    """Solve to a largest violation of rule.dual.width, else to the monitor's gap.
+    """Solve to a largest violation of rule.range, else to the monitor's gap.
 
     ValueError where `method` is `direct` and there is no direct solution of the problem.
     """
-    run = _Run(problem, monitor, rule.dual.width if rule.dual else 0.0, start, method)
+    run = _Run(problem, monitor, rule.range or 0.0, start, method)
     while True:
         try:
             result = run.advance()

@@ -2,19 +2,19 @@
 -s 3 and 13; -s 30, 31, 42 and 50 with --method fast.  Lagrangian (Eq. 7) and multipliers (Eq. 9) of F. Nie, Y. Huang,
 X. Wang, H. Huang, New Primal SVM Solver with Linear Computational Cost for Big Data Classifications, ICML 2014.
 
-Notation and the rounds: alm_rounds.py.  Several classes: alm_classes.py.
+Notation   paper: e_i   lambda_i   mu   gamma       code: y_i v_i   -C_i y_i beta_i   C_i sigma   1 / sigma
 Differs from the paper in:
  1. Each round of its Algorithm 1 minimises over e and w one after the other; here both are minimised
     together: e is eliminated (objectives/augmented.py), and what is left in w, smooth and quadratic in pieces for
-    p = 1 and 2, is solved by Newton steps with the exact line search, factorised where d is small, by conjugate
-    gradients where it is large, only as far as the multiplier step deserves (GRADIENT_TOL).  sigma grows
-    geometrically.
+    p = 1, is solved by Newton steps with the exact line search, factorised where d is small, by conjugate
+    gradients or a system of the active rows where it is large, only as far as the multiplier step deserves
+    (NewtonSteps in shared/contest.py).  sigma grows geometrically.  For p = 2 the loss is smooth: no multipliers.
  2. C_i for each row, and sigma in units of it: the same number of rounds whatever C.
  3. The bias is free (the paper), regularised or absent, as the problem says.
- 4. Where the dual allows coordinate descent (hinge, or its square where d is large; no free bias), a few epochs
-    give the first multipliers, and they end the run where they certify first (alm_epochs.py).
- 5. Where d is small, there is a target gap and Newton steps make no progress, or would take much longer than
-    interior-point steps, these take over (interior_steps.py).
+ 4. Where the dual allows coordinate descent (p = 1 or 2, no free bias), epochs come first, give the first multipliers
+    and take turns with the rounds (shared/contest.py).
+ 5. Where interior-point steps are possible and both have cost as much as these would, these take over.
+Several classes at once: alm_classes.py.
 Stops when: the certified relative gap reaches the target; with -e, when LIBLINEAR's rule for -s 3 holds, and a gap of
 RULE_MIN_GAP where d is small.
 Memory: 9 vectors of n, 4 of d; d x d once for the Gram matrix and once for its factor.
@@ -22,28 +22,22 @@ Memory: 9 vectors of n, 4 of d; d x d once for the Gram matrix and once for its 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from svmtool.coordinate.hinge import MAX_VISITS, DualCoordinateDescent
+from svmtool.coordinate.hinge import DualCoordinateDescent
 from svmtool.objectives.augmented import Augmented
-from svmtool.objectives.power_interior import PowerInterior, step_cost
+from svmtool.objectives.squared_hinge import SquaredHinge
 from svmtool.objectives.task import Task
-from svmtool.solvers.alm_epochs import HingeEpochs
-from svmtool.solvers.alm_rounds import SIGMA_COLD, Rounds
-from svmtool.solvers.shared import base, interior_steps
+from svmtool.solvers.shared import base, contest, interior_steps
 from svmtool.solvers.shared.base import BIAS, BIAS_WHY, Monitor, Plan, Result, Rule, bias_only
-from svmtool.solvers.shared.interior_steps import Slower
-from svmtool.tolerances import DUAL_ROWS, GRAM_BELOW
+from svmtool.solvers.shared.contest import SIGMA_FEATURES, Contest, Epochs, NewtonSteps
+from svmtool.tolerances import GRAM_BELOW
 
-SIGMA_WARM = 5.0  # first sigma with multipliers from coordinate descent
-# With more features more rows are on the margin; steps with a smaller sigma, SIGMA_MIN or more, cross fewer breakpoints
-SIGMA_FEATURES, SIGMA_MIN = 64, 1.0
 # unit of slacks and of 1 / sigma: 1, or the mean |target| divided by TARGET_UNITS (by less above SIGMA_FEATURES
 # features)
 TARGET_UNITS = 10.0
-SIGMA_SMOOTH = 1e6  # p = 2: nearly the loss itself
-# cost of a Newton step relative to an interior-point step: where few rows change in the Gram matrix, and where all do
-KEPT_STEP_COST, NEWTON_STEP_COST = 0.2, 0.5
 
 METHODS = {
     "bias": BIAS,
@@ -72,29 +66,25 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     """Minimise from `start` (zeros if None); see the module's text."""
     if method == "bias":
         return bias_only(monitor, task.bias_only_solution(), np.zeros(task.rows.n))
-    objective = task.objective(Augmented, p=task.p, target=task.target)
-    run = HingeRounds(objective, monitor, rule, method in ("epochs", "primal"))
-    run.max_rows = 0 if method == "cg" else DUAL_ROWS
-    run.unit = _unit(task)
+    more: dict[str, Any] = {} if task.p == 2.0 else {"p": task.p}
+    objective = task.objective(SquaredHinge if task.p == 2.0 else Augmented, target=task.target, **more)
+    run, epochs, rounds = Contest(objective, monitor, rule), None, task.p < 2.0
+    interior = interior_steps.candidate(task, task.p, run)
     if method == "interior":
-        status = interior_steps.interior_steps(PowerInterior(task, task.p), monitor, run.best)
+        status = interior[0]() if interior else base.PRECISION
         return Result(run.best.w, status, monitor.iterations, monitor.history, run.best.alpha)
+    factorised = method in ("epochs", "primal")
+    system = "primal" if factorised else "dual" if task.p == 1.0 and not task.free_bias and method != "cg" else "cg"
+    steps = NewtonSteps(run, system, rounds, _unit(task), method != "cg")
     if method.startswith("epochs") and start is None:
-        descent = DualCoordinateDescent.of_power(task.rows, task.y, task.cost, task.p, seed, objective.target)
-        epochs = HingeEpochs(objective, descent, monitor, rule, not run.factorised, run.max_rows)
-        status = epochs.run(MAX_VISITS)
-        if status is not None:
-            result = Result(epochs.multiple * descent.w, status, descent.count, monitor.history, descent.alpha)
-            result.visits = descent.visits
-            return result
-        run.ruled = epochs.ruled
-        run.follow(descent.w, descent.alpha, descent.dual_value())
-        return run.finished(task)
+        descent = DualCoordinateDescent.of_power(task.rows, task.y, task.cost, task.p, seed, task.target)
+        epochs = Epochs(run, descent)
     objective.set_point(np.zeros(objective.d) if start is None else start)
-    if start is not None and task.p > 1.0:
-        objective.start_multipliers()
-    objective.sigma = SIGMA_SMOOTH if task.p == 2.0 else SIGMA_COLD / run.unit
-    return run.finished(task)
+    if rounds:
+        if start is not None and task.p > 1.0:
+            objective.start_multipliers()
+        objective.sigma = contest.SIGMA / steps.unit
+    return contest.result(task, run, epochs, steps, interior)
 
 
 def _unit(task: Task) -> float:
@@ -103,40 +93,3 @@ def _unit(task: Task) -> float:
         return 1.0
     parts = max(1.0, TARGET_UNITS * min(1.0, SIGMA_FEATURES / max(task.rows.d, 1)))
     return float(np.mean(np.abs(task.target))) / parts
-
-
-class HingeRounds(Rounds):
-    """Multiplier rounds, and interior-point steps where these are too slow."""
-
-    steps, slower = 0, None  # Newton steps so far, and whether they are too slow
-
-    @property
-    def sigma_warm(self) -> float:
-        """The first sigma after coordinate descent, for slacks of unit size."""
-        if not self.factorised:
-            return SIGMA_WARM
-        return max(min(SIGMA_WARM, SIGMA_WARM * SIGMA_FEATURES / self.objective.d), SIGMA_MIN)
-
-    def follow(self, w: np.ndarray, alpha: np.ndarray, value: float) -> None:
-        """Begin at weights and a dual point from coordinate descent, whose dual value is `value`."""
-        o = self.objective
-        self.best.dual, self.best.alpha = value, alpha
-        o.set_point(w)
-        np.divide(alpha, o.cost, out=o.beta)
-        o.sigma = SIGMA_SMOOTH if o.p == 2.0 else self.sigma_warm / self.unit
-
-    def finished(self, task: Task) -> Result:
-        """Run the rounds, then interior-point steps if those took over; return the result."""
-        monitor, best = self.monitor, self.best
-        direct = monitor.gap is not None and interior_steps.possible(task)
-        if direct:
-            share = KEPT_STEP_COST if self.objective.piecewise_quadratic else NEWTON_STEP_COST
-            self.slower = Slower(task, share * step_cost(task.rows), monitor.gap)
-        status = self.multiplier_rounds()
-        if status is None or (direct and status is base.PRECISION):
-            status = interior_steps.interior_steps(PowerInterior(task, task.p), monitor, best)
-        return Result(best.w, status, monitor.iterations, monitor.history, best.alpha)
-
-    def switches(self, ends: bool, cg: int) -> bool:
-        self.steps += 1
-        return self.slower is not None and self.slower.shown(self.steps, self.best.gap)

@@ -30,18 +30,19 @@ import numpy as np
 from svmtool.coordinate.hinge import DualCoordinateDescent
 from svmtool.coordinate.logistic import LogisticCoordinateDescent
 from svmtool.limits import EndedError
-from svmtool.linalg.systems import Factored, conjugate_gradient
+from svmtool.linalg.systems import VISIT_NS, Factored, conjugate_gradient
 from svmtool.objectives.logistic import Logistic
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status
-from svmtool.solvers.shared.newton import MIN_GROUP, SAMPLE_GAP, SAMPLE_ROUNDS, rounded, sample_group
+from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status, rounded
+from svmtool.solvers.shared.sample import MIN_GROUP, SAMPLE_GAP, SAMPLE_ROUNDS, sample_group
 from svmtool.tolerances import GRAM_BELOW, NEWTON_RTOL, OPTIMAL_GAP, RULE_MIN_GAP, SLOW_MIN_GAP
 
 CUBE_PACE = 12.0  # operations of the d^3 of a factorisation that cost what a non-zero costs in a Hessian product
 EARLY_CG_SHARE = 0.6  # share of a Gram matrix's cost that CG with the diagonal may take before the first one
 LOGISTIC_CG_LOOSE, LOGISTIC_CG_TIGHT = 0.3, 1e-4  # largest and smallest tolerance of CG
 GRADIENT_SHARE = 0.3  # CG goes no further than to this share of the |gradient| that ends the run
+ROW_NS = 100.0  # nanoseconds of a row in an epoch or a step, besides its non-zeros
 RATE_EPOCHS = 5  # epochs over which their speed is measured
 # Newton steps take over where this many more epochs would be needed.  Ten sets of 2,348 to 518,658 features, -s 0 and
 # 7, C = 1 and 100, 40 runs: 0.91 of the time that 100 takes (0.40 to 1.10 of those above 0.6 s), as with 10 (0.39 to
@@ -117,22 +118,20 @@ class TruncatedNewton:
             self.worth = o.mean_row_length / o.rows.gram_entries + o.d**3 / (CUBE_PACE * max(o.rows.nnz, 1))
         self.few_rows = wide and o.n <= GRAM_BELOW and o.rows.offers_coordinate_descent and o.rows.in_memory
         # up to which gap steps go that -e may end: one by conjugate gradients costs as much as all before it
-        costly = wide and not self.few_rows and rule.primal is not None
+        costly = wide and not self.few_rows and rule.gradient is not None
         self.rule_gap = SLOW_MIN_GAP if costly else RULE_MIN_GAP
         self.target_gap = RULE_MIN_GAP if monitor.gap is None else monitor.gap
-        self.gradient_tol = -1.0 if rule.primal is None else rule.primal.share * o.gradient_at_zero()
+        self.gradient_tol = -1.0 if rule.gradient is None else rule.gradient * o.gradient_at_zero()
 
-    def ended(
-        self, f: float, bound: float, norm: float, rule_gap: float, steepest: Callable[[], float]
-    ) -> Status | None:
+    def ended(self, f: float, bound: float, norm: float, steepest: Callable[[], float]) -> Status | None:
         """Whether the rule holds, with a gap of at most `rule_gap`, or the minimum is reached.
 
         norm: |gradient|; steepest: the dual's largest derivative.
         """
-        if f - bound <= rule_gap * f:
-            if norm <= self.gradient_tol:
-                return base.RULE
-            if self.rule.dual is not None and steepest() <= self.rule.dual.width:
+        held = norm <= self.gradient_tol
+        if held or (self.rule.range is not None and steepest() <= self.rule.range):
+            self.monitor.liblinear_ends()
+            if f - bound <= self.rule_gap * f or self.monitor.limit() is base.RULE:
                 return base.RULE
         exact = OPTIMAL_GAP if self.monitor.gap is None else min(OPTIMAL_GAP, self.monitor.gap)
         return base.OPTIMAL if norm == 0.0 or f - bound <= exact * f else None
@@ -141,7 +140,7 @@ class TruncatedNewton:
         """Truncated Newton steps from the objective's w."""
         o, monitor = self.objective, self.monitor
         best, best_w = o.value_at_zero(), np.zeros(o.d)
-        previous, rule_gap, stalled, cg_steps, t = np.inf, max(self.rule.confirmed.at_start, self.rule_gap), 0, 0, 0.0
+        previous, stalled, cg_steps, t = np.inf, 0, 0, 0.0
         while True:
             f, g = o.gradient()
             norm, bound = float(np.sqrt(g @ g)), o.bound
@@ -149,7 +148,7 @@ class TruncatedNewton:
                 best, best_w[:] = f, o.w
             status = monitor.step(f, bound, gradient=norm, active=o.active, cg=cg_steps, step=t)
             if status is None:
-                status = self.ended(f, bound, norm, rule_gap, lambda: o.steepest_dual(g))  # noqa: B023  called at once
+                status = self.ended(f, bound, norm, lambda: o.steepest_dual(g))  # noqa: B023  called at once
             if status is None:
                 stalled = 0 if previous - f > NEWTON_RTOL * abs(f) else stalled + 1  # also where f is nan
                 status = rounded(f, bound) if stalled >= 3 else None
@@ -157,11 +156,19 @@ class TruncatedNewton:
                 if f > best and not status.converged:
                     o.set_point(best_w)
                 return status
-            previous, rule_gap = f, self.rule_gap
+            previous = f
             p, cg_steps = self.direction(f, g, norm)
             monitor.uses("Newton steps by conjugate gradients" if cg_steps else "Newton steps by a factorised system")
             t = o.line_search(p)
             o.step(t, p)
+            self._spend(cg_steps)
+
+    def _spend(self, cg_steps: int) -> None:
+        """Count the work of a step: three passes, and its products or its factorised system."""
+        o = self.objective
+        system = o.row_system_work(o.n) if self.few_rows else o.feature_system_work(o.n)
+        work = cg_steps * o.product_cost if cg_steps else system
+        self.monitor.spend(work + 3.0 * VISIT_NS * o.rows.nnz + ROW_NS * o.n)
 
     def direction(self, f: float, g: np.ndarray, norm: float) -> tuple[np.ndarray, int]:
         """Return p with H p = -g, as accurate as the next step needs, and the number of products used."""
@@ -203,6 +210,7 @@ class TruncatedNewton:
                 self._record(0.0, descent.count)
                 return status
             descent.run()
+            monitor.spend(VISIT_NS * o.rows.nnz + ROW_NS * o.n)
             gaps.append(descent.gap)
             dual = descent.dual_value()
             if monitor.due():
@@ -213,7 +221,7 @@ class TruncatedNewton:
                 o.set_point(descent.w)
                 f, bound, norm, status = self._record(dual, descent.count)
                 steepest = float(np.abs(descent.t + o.z).max(initial=0.0))
-                status = status or self.ended(f, bound, norm, RULE_MIN_GAP, lambda: steepest)  # noqa: B023  called at once
+                status = status or self.ended(f, bound, norm, lambda: steepest)  # noqa: B023  called at once
                 if status is not None:
                     return status
                 target_gap *= 0.3

@@ -25,9 +25,8 @@ from svmtool.objectives.l1.hinge import L1Columns, L1Hinge
 from svmtool.objectives.l1.pdhg import L1Pdhg
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import BIAS, BIAS_WHY, CG_RTOL, Monitor, Plan, Result, Rule, Status, bias_only
+from svmtool.solvers.shared.base import BIAS, BIAS_WHY, CG_RTOL, Monitor, Plan, Result, Rule, Status, bias_only, rounded
 from svmtool.solvers.shared.incumbent import Best
-from svmtool.solvers.shared.newton import rounded
 from svmtool.tolerances import ALM_STALL_RTOL, ALM_STALL_STEPS, GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP
 
 LP_MU_FACTOR = 0.5  # by which mu and the proximal term's weight shrink

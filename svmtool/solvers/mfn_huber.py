@@ -14,16 +14,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.coordinate.hinge import MAX_VISITS, DualCoordinateDescent
+from svmtool.coordinate.hinge import DualCoordinateDescent
 from svmtool.objectives.augmented import ModifiedHuber
 from svmtool.objectives.task import Task
+from svmtool.solvers.shared import contest
 from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule
-from svmtool.solvers.shared.newton import RuleEpochs, newton_steps
-from svmtool.tolerances import DUAL_ROWS, GRAM_BELOW
+from svmtool.solvers.shared.contest import Contest, Epochs, NewtonSteps
+from svmtool.tolerances import GRAM_BELOW
 
 METHODS = {
     "primal": "Newton steps on a factorised matrix of the features",
-    "epochs": "epochs of coordinate descent, then Newton steps with a system of the active rows",
+    "epochs": "epochs of coordinate descent, alternating with Newton steps if these do not end the run",
     "dual": "Newton steps with a system of the active rows",
     "cg": "Newton steps by conjugate gradients",
 }
@@ -43,18 +44,12 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     """Minimise from `start` (zeros if None); see the module's text."""
     objective = task.objective(ModifiedHuber, target=task.target)
     objective.set_point(np.zeros(objective.d) if start is None else start)
-    max_rows = DUAL_ROWS if objective.has_dual_system and method != "primal" else 0
+    run, epochs = Contest(objective, monitor, rule), None
     if method == "epochs":
         alpha = None  # the dual point that belongs to w
         if np.any(objective.w):
             objective.value()
             alpha = objective.dual_point()
         upper = objective.cap * task.cost
-        descent = DualCoordinateDescent(task.rows, task.y, 1.0 / task.cost, upper, seed, alpha)
-        status = RuleEpochs(objective, descent, monitor, rule, DUAL_ROWS).run(MAX_VISITS)
-        if status is not None:
-            return Result(descent.w, status, descent.count, monitor.history, descent.alpha)
-        objective.set_point(descent.w)
-    system = "dual" if method == "epochs" else method
-    status = newton_steps(objective, monitor, rule, system, max_rows)
-    return Result(objective.w, status, monitor.iterations, monitor.history)
+        epochs = Epochs(run, DualCoordinateDescent(task.rows, task.y, 1.0 / task.cost, upper, seed, alpha))
+    return contest.result(task, run, epochs, NewtonSteps(run, "cg" if method == "epochs" else method))

@@ -71,8 +71,8 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
 def _rounds(descent: OneClassDescent, monitor: Monitor, rule: Rule, warm: bool) -> Status:
     """Rounds until the rule or the gap holds; returns why they ended.  warm: the free rows may be the right ones."""
     range_tol, gap = np.inf, OPTIMAL_GAP if monitor.gap is None else monitor.gap  # violation and gap that end the run
-    if monitor.gap is None and rule.dual is not None:
-        range_tol, gap = EPOCH_TOL * rule.dual.width, RULE_MIN_GAP
+    if monitor.gap is None and rule.range is not None:
+        range_tol, gap = EPOCH_TOL * rule.range, RULE_MIN_GAP
     call_rounds = max(1, min(CALL_ROUNDS, ROUND_CALL_NONZEROS // max(descent.rows.nnz, 1), monitor.call_rounds))
     smallest, highest, stalled, try_face, next_try = np.inf, -np.inf, 0, warm, 0
     evaluations, max_evaluations = 0, np.inf
@@ -81,7 +81,7 @@ def _rounds(descent: OneClassDescent, monitor: Monitor, rule: Rule, warm: bool) 
         support = int(np.count_nonzero(descent.alpha))
         status = monitor.step(descent.primal, descent.dual, descent.gap, violation=descent.violation, active=support)
         if status is None and reached:
-            status = base.RULE if rule.dual is not None else base.OPTIMAL
+            status = base.RULE if rule.range is not None else base.OPTIMAL
         if status is None and descent.gap <= OPTIMAL_GAP:
             status = base.OPTIMAL
         if status is None:

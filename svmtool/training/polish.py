@@ -67,7 +67,7 @@ def polished_classes(
     descent = CrammerSingerDescent(task, objective.rows, 1)
     places = np.zeros((task.rows.n, objective.rows.wide))  # type: ignore[attr-defined]
     places[:, : task.k] = alpha
-    descent.resume(objective.multipliers(places.reshape(-1)), 0)
+    descent.resume(places.reshape(-1))
     w = _go_on(descent, objective, w, primal, work, monitor)
     return w, objective.rows.narrowed(descent.alpha).reshape(alpha.shape)  # type: ignore[attr-defined]
 

@@ -9,14 +9,10 @@ import pytest
 from reference import csr_of, random_rows, table_of
 
 from svmtool import registry
-from svmtool.coordinate.crammer_singer import CrammerSingerDescent
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.objectives.class_rows import ClassTask
-from svmtool.objectives.crammer_singer import CrammerSingerLoss
 from svmtool.params import Settings
-from svmtool.solvers.alm_classes import ClassRounds
-from svmtool.solvers.shared.base import Monitor, Rule
 from svmtool.training.reductions.crammer_singer import CrammerSinger
 
 ROWS = [row for row in registry.SOLVERS if row.kind == "all classes"]
@@ -109,12 +105,6 @@ class Solved:
         self.radius = 2.0 * np.sqrt(2.0 * GAP * self.f) + 1e-9
 
 
-def run_of(
-    p: Problem, monitor: Monitor, rule: Rule, factorised: bool, W=None
-) -> tuple[ClassRounds, CrammerSingerDescent]:
-    """A run on a problem of three or more classes from the weights W (None: zeros), and its coordinate descent."""
-    task = ClassTask(CsrRows(*csr_of(p.X), p.X.shape[1], p.bias), p.number, p.k, p.cost)
-    objective = CrammerSingerLoss(task)
-    objective.set_point(np.zeros(objective.d) if W is None else W.reshape(-1).copy())
-    run = ClassRounds(task, objective, monitor, rule, factorised)
-    return run, CrammerSingerDescent(task, objective.rows, 1, factorised)
+def task_of(p: Problem) -> ClassTask:
+    """The problem of three or more classes as a task."""
+    return ClassTask(CsrRows(*csr_of(p.X), p.X.shape[1], p.bias), p.number, p.k, p.cost)

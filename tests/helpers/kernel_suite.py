@@ -19,7 +19,7 @@ from svmtool.kernels.problems import EpsilonSvr, HardOneClass, LeastSquaresSvc, 
 from svmtool.kernels.results import DecisionFunction, KernelResult
 from svmtool.models.kernel_functions import Kernel
 from svmtool.params import Options, Settings
-from svmtool.solvers.shared.base import RULE, Monitor, RangeRule, Rule
+from svmtool.solvers.shared.base import RULE, Monitor, Rule
 from svmtool.training.kernel.dataset import pair_problem
 
 KERNELS = {"rbf": Kernel(2, 0.3), "linear": Kernel(0), "polynomial": Kernel(1, 0.5, 2, 1.0)}
@@ -83,7 +83,7 @@ def run(
 ) -> KernelResult:  # fmt: skip
     """The result of a kernel solver, called as training calls it; options: fields of Options."""
     problem.cache_mb, problem.options = cache_mb, Options(**options)
-    result = solver(problem, monitor, Rule(dual=RangeRule(eps) if eps > 0.0 else None), start, seed, method)
+    result = solver(problem, monitor, Rule(range=eps if eps > 0.0 else None), start, seed, method)
     result.history = monitor.history
     return result
 

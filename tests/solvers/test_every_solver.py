@@ -274,13 +274,13 @@ def test_paths_of_mfn_are_taken(case, spy):
     """Each method calls the functions that its name stands for."""
     from svmtool.coordinate.hinge import DualCoordinateDescent
     from svmtool.objectives.squared_hinge import SquaredHinge
-    from svmtool.solvers import mfn
+    from svmtool.solvers.shared.contest import NewtonSteps
 
     spy(SquaredHinge, "sample", "sampled")
     spy(SquaredHinge, "_conjugate_gradient", "cg")
     spy(SquaredHinge, "hessian", "matrix")
     spy(DualCoordinateDescent, "run", "epochs")
-    spy(mfn, "newton_steps", lambda args: "newton " + next(a for a in args if isinstance(a, str)))
+    spy(NewtonSteps, "__init__", lambda args: "newton " + args[2])
     assert Solved(case, PROBLEMS["tall-hard"]).status.converged
     assert ("sampled" in spy.taken) == case.path.endswith("sampled")
     ends = {"primal": "newton primal", "dual": "newton dual", "cg": "newton cg", "epochs": "epochs"}
@@ -317,14 +317,16 @@ def test_paths_of_alm_are_taken(case, spy):
     from svmtool.coordinate.hinge import DualCoordinateDescent
     from svmtool.objectives.augmented import Augmented
     from svmtool.objectives.power_interior import PowerInterior
-    from svmtool.solvers import alm
+    from svmtool.objectives.squared_hinge import SquaredHinge
+    from svmtool.solvers.shared.contest import NewtonSteps
 
     spy(PowerInterior, "step", "interior")
     spy(DualCoordinateDescent, "run", "epochs")
-    spy(alm.HingeRounds, "multiplier_rounds", "rounds")
-    spy(Augmented, "hessian", "matrix")
-    spy(Augmented, "hessian_product", "cg")
-    spy(Augmented, "face", "dual")
+    spy(NewtonSteps, "step", "rounds")
+    kind = SquaredHinge if case.power == 2.0 and not case.hinge else Augmented
+    spy(kind, "hessian", "matrix")
+    spy(kind, "hessian_product", "cg")
+    spy(kind, "face", "dual")
     assert Solved(case, PROBLEMS["tall-hard"]).status.converged
     first = case.path.partition("-")[0]
     if first == "interior":

@@ -11,7 +11,7 @@ from svmtool.data.csr import CsrRows
 from svmtool.objectives.logistic import Logistic
 from svmtool.objectives.task import Task
 from svmtool.solvers import logistic
-from svmtool.solvers.shared.base import GAP, RULE, GradientRule, Monitor, Rule
+from svmtool.solvers.shared.base import GAP, RULE, Monitor, Rule
 
 
 def problem(n: int, d: int, bias: float) -> tuple[CsrRows, np.ndarray, np.ndarray]:
@@ -32,19 +32,19 @@ def test_the_direction_is_that_of_the_factorised_hessian(free_bias, bias):
 
 
 @pytest.mark.parametrize("free_bias", [False, True])
-@pytest.mark.parametrize("rule", [Rule(), Rule(GradientRule(1e-3))], ids=["gap", "gradient"])
+@pytest.mark.parametrize("rule", [Rule(), Rule(1e-3)], ids=["gap", "gradient"])
 def test_few_rows_need_few_products(free_bias, rule):
     """Once their products have cost as much as a system of the rows, steps take that."""
     rows, y, cost = problem(60, logistic.GRAM_BELOW + 1, 1.0)
     task = Task(rows, y, 100.0 * cost, free_bias)
 
     def run(few_rows: bool) -> tuple[float, int]:
-        monitor = Monitor(None if rule.primal else 1e-8)
+        monitor = Monitor(None if rule.gradient else 1e-8)
         found = logistic.TruncatedNewton(task.objective(Logistic), monitor, rule, wide=True)
         assert found.few_rows
         found.few_rows = few_rows
         found.objective.set_point(np.zeros(rows.d))
-        assert found.steps() is (RULE if rule.primal else GAP)
+        assert found.steps() is (RULE if rule.gradient else GAP)
         return found.monitor.history[-1]["objective"], sum(record["cg"] for record in found.monitor.history)
 
     f, products = run(True)

@@ -30,8 +30,7 @@ from svmtool.objectives.task import Task
 from svmtool.solvers.l1 import model, state
 from svmtool.solvers.l1.model import NEWTON_STALL_STEPS, face_step, matrix_fits, next_ridge, step_of_matrix, working_set
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status, bias_only
-from svmtool.solvers.shared.newton import rounded
+from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status, bias_only, rounded
 from svmtool.tolerances import GRAM_BELOW, NEWTON_RTOL, OPTIMAL_GAP
 
 # Measured at C = 1 to a gap of 1e-4, -s 5 and 6, in two partitions of up to 5000 rows of a9a, australian, madelon,
@@ -91,7 +90,7 @@ class NewtonOverSums:
         if start is not None and np.any(start):
             o.set_point(start)
             if o.loss_and_slope()[0] + float(self._single @ np.abs(start)) <= o.value_at_zero():
-                return self._steps(1.0, monitor, self.rule.certified.gap)
+                return self._steps(1.0, monitor, self.rule.gap)
         o.set_point(np.zeros(o.d))
         if self.wide:  # with smaller costs, which are larger penalties, first
             factor, steepest = 1.0, float(np.abs(o.loss_and_slope()[1]).max(initial=0.0))
@@ -100,7 +99,7 @@ class NewtonOverSums:
             while factor > state.PATH_FACTOR**-0.5 and not monitor.ended():
                 self._steps(factor, monitor.child(None, state.PATH_ROUNDS), state.PATH_GAP)
                 factor *= state.PATH_FACTOR
-        return self._steps(1.0, monitor, self.rule.certified.gap)
+        return self._steps(1.0, monitor, self.rule.gap)
 
     def _steps(self, factor: float, monitor: Monitor, gap_tol: float) -> Status:
         """Steps on factor |w|_1 + the losses until the gap reaches the target, or `gap_tol`; why they ended."""

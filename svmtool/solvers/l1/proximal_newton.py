@@ -35,10 +35,9 @@ Differs from the papers in:
     step ends (evaluate_model).
 Files: the outer steps, 5 and 10 here; 8, 9 and the end of a run in state.py; the models of 3 and 4 in model.py; 6 in
 all of them; 1, 2 and 7 in objectives/l1/objective.py.
-Stops when: the certified relative gap reaches the target; -e asks for L1_GAP_AN_EPS e (see GapRule.gap).  -e also
-ends a run where V = sum_j |violation_j| is at most RULE_SHARE of what LIBLINEAR's rule allows, e
-max(1, min(pos, neg)) / l times that at w = 0, and the predicted decrease, that of the last step times V / V before it,
-is at most RULE_FALL times the gap; a gap above SLOW_MIN_GAP then gets RULE_MORE of the work so far to reach that.
+Stops when: the certified relative gap reaches the target; -e asks for L1_GAP_AN_EPS e (Rule.gap).  -e also ends a run
+where V = sum_j |violation_j| is at most RULE_SHARE of what LIBLINEAR's rule allows, e max(1, min(pos, neg)) / l times
+that at w = 0, and the gap is at most SLOW_MIN_GAP; the run's budget begins where V is at most EPOCH_TOL of that.
 Memory: 5 vectors of n, 6 of d; d x d twice where d is small, else the rows once more by columns, and once for the
 working set.
 """
@@ -55,10 +54,10 @@ from svmtool.solvers.l1 import state
 from svmtool.solvers.l1.model import SHORT_STEP
 from svmtool.solvers.l1.state import L1State
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status, bias_only
-from svmtool.solvers.shared.newton import MIN_GROUP, SAMPLE_GAP, SAMPLE_ROUNDS, rounded, sample_group
+from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status, bias_only, rounded
+from svmtool.solvers.shared.sample import MIN_GROUP, SAMPLE_GAP, SAMPLE_ROUNDS, sample_group
 from svmtool.solvers.shared.stalling import VALUE_RTOL
-from svmtool.tolerances import GRAM_BELOW, NEWTON_RTOL, RULE_SHARE, SUFFICIENT_DECREASE
+from svmtool.tolerances import GRAM_BELOW, NEWTON_RTOL, SUFFICIENT_DECREASE
 
 # The solution for the sample need not be exact: as on a path, below.  Without it 15 sets take 1.03 times the CPU time
 # of whole commands (-s 6; covtype, 7 classes: 1.2 times), and with -s 5, C = 100 covtype ends with a gap of 0.86 in
@@ -130,7 +129,7 @@ class ProximalNewton(L1State):
     def from_weights(self, w: np.ndarray) -> Status:
         """Minimise from w (f8[d], overwritten by the solution); returns why the run ended."""
         o = self.objective
-        if self.wide or self.rule.primal is not None:
+        if self.wide or self.rule.gradient is not None:
             self._choose_start(w)
         o.set_point(w)
         status = self.steps()
@@ -146,8 +145,8 @@ class ProximalNewton(L1State):
         o = self.objective
         o.set_point(np.zeros(o.d))
         g = o.gradient()[1]
-        if self.rule.primal is not None:
-            self.max_violation = RULE_SHARE * self.rule.primal.share * float(o.violations(g).sum())
+        if self.rule.gradient is not None:
+            self.max_violation = self.rule.gradient * float(o.violations(g).sum())
         if self.wide and not np.any(w):
             w[:] = self._along_path(float(np.abs(g).max(initial=0.0)))
 

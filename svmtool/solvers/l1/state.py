@@ -15,17 +15,14 @@ from svmtool.objectives.l1.interior import PASS_COST, L1Interior
 from svmtool.objectives.l1.objective import L1Objective
 from svmtool.solvers.l1.model import NEWTON_STALL_STEPS, ColumnsModel, MatrixModel, step_of_matrix
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import Monitor, Rule, Status
+from svmtool.solvers.shared.base import Monitor, Rule, Status, rounded
 from svmtool.solvers.shared.interior_steps import NAME
-from svmtool.solvers.shared.newton import rounded
-from svmtool.tolerances import OPTIMAL_GAP, RULE_FALL, RULE_MORE, SLOW_MIN_GAP
+from svmtool.tolerances import EPOCH_TOL, OPTIMAL_GAP, RULE_SHARE, SLOW_MIN_GAP
 
 ZERO_LOSS_MARGIN = 1000.0  # margin at which the logistic loss, too, is 0 up to round-off
 MAX_FIRST_SLOPE = 100.0  # largest slope at zero weights up to which a run begins there; else with smaller costs
 PATH_FACTOR, PATH_GAP, PATH_ROUNDS = 0.1, 0.3, 50  # factor of these costs; gap and steps that suffice there
-# Where the gap is above SLOW_MIN_GAP when -e's rule holds, the run continues for RULE_MORE of its work, at least for
-# MORE_STEPS where models are matrices, else for MORE_WORK
-MORE_STEPS, MORE_WORK = 10.0, 60.0
+MULTIPLICATION_NS = 0.3  # nanoseconds of a multiplication, for the budget of a run
 # Work of other steps before an interior-point run, as share of what that takes at most.  CPU time compared with 1.0 on
 # fifteen sets of 36 to 62,061 features (text, one-hot, raw, images; C = 1, 100, 1e4, at most 40 s): 0.85 to 1.15 times,
 # most of it noise; on 341 rows of banking77 at C = 1e4, whose 77 runs all get there, 0.8 times
@@ -54,9 +51,8 @@ class L1State:
         self.max_used = objective.d  # weights that may differ from zero
         self.fall = np.inf  # share of f by which the last step lowered it
         self.least_fall = -1.0  # the share at which a first guess is good enough
-        self.max_violation = -1.0  # the sum of violations at which a run by -e may end
-        self.total = 1e-300  # that sum where the last step began; none yet
-        self.work, self.max_work = 0.0, np.inf  # so far, and where a run by -e ends for good; see `_rule_ends`
+        self.max_violation = -1.0  # the sum of violations at which LIBLINEAR's rule holds
+        self.work = 0.0  # so far
         self.has_multipliers = wide and not objective.logistic and not objective.free_bias
         self.dual: L1Dual | None = None  # the method of multipliers, once it has run
         self._patience, self._since, self._gap = STALL_WORK, 0.0, np.inf  # the gap to halve, and the work then
@@ -67,7 +63,9 @@ class L1State:
 
     def _count(self, work: float, more: float = 0.0) -> None:
         """Add to `multiplications`: work in passes over the rows, and more multiplications."""
-        self.multiplications += PASS_COST * work * self.objective.rows.nnz + more
+        work = PASS_COST * work * self.objective.rows.nnz + more
+        self.multiplications += work
+        self.monitor.spend(MULTIPLICATION_NS * work)
 
     def halves_slowly(self, gap: float, at_once: bool = False) -> bool:
         """Whether the other method is next: the gap was not halved within the work that one may take, or at_once."""
@@ -98,7 +96,7 @@ class L1State:
         self.monitor.uses(NAME, "the other methods have used half of its expected cost, or make no progress")
         status = self._follow(path, o.w.copy(), path.over)
         w, f = o.w.copy(), o.value()
-        gap_tol = self.rule.certified.gap if self.monitor.gap is None else self.monitor.gap
+        gap_tol = self.rule.gap if self.monitor.gap is None else self.monitor.gap
         if path.identified:
             try:
                 value, other = sparse(o, w, path.used(), gap_tol, self.monitor)
@@ -173,22 +171,12 @@ class L1State:
         total = float(violations.sum())
         if gap <= OPTIMAL_GAP or total == 0.0:
             return base.OPTIMAL
-        fall = self.fall if fall_counts else np.inf
-        further_fall = fall * min(1.0, total / self.total)
-        near_minimum = further_fall <= RULE_FALL * self.rule.certified.gap and total <= self.max_violation
-        self.total = total
-        if gap <= self.rule.certified.gap or (near_minimum and self._rule_ends(gap)) or fall <= self.least_fall:
+        if total <= EPOCH_TOL * self.max_violation:
+            self.monitor.liblinear_ends()
+        met = total <= RULE_SHARE * self.max_violation and gap <= SLOW_MIN_GAP
+        if gap <= self.rule.gap or met or (fall_counts and self.fall <= self.least_fall):
             return base.RULE
         return rounded(f, self.bound) if stalled >= NEWTON_STALL_STEPS else None
-
-    def _rule_ends(self, gap: float) -> bool:
-        """Whether a point where LIBLINEAR's rule holds ends the run: its gap is small, or a smaller one is costly."""
-        if gap <= SLOW_MIN_GAP:
-            return True
-        if self.max_work == np.inf:
-            least = MORE_WORK if self.wide else MORE_STEPS * (STEP_WORK + self.model.work)
-            self.max_work = self.work + max(RULE_MORE * self.work, least)
-        return self.work >= self.max_work
 
 
 def sparse(

@@ -16,7 +16,7 @@ from svmtool.objectives.task import SolverResult
 from svmtool.progress import reached
 from svmtool.records import Record
 from svmtool.solvers.shared.stalling import Progress
-from svmtool.tolerances import RULE_MIN_GAP
+from svmtool.tolerances import ROUNDOFF_GAP
 
 MAX_RECORDS = 4096  # of a run, of 0.5 kB each: longer runs drop records in the middle, neither the first nor the last
 # Seconds before the first record between iterations, and the factor of the time from one record to the next: well below
@@ -48,6 +48,11 @@ GAP = Status("gap", True, "the relative gap is at most the requested one")
 PRECISION = Status("precision", False, "rounding stops further progress: scale the features (svm-scale) or lower -c")
 ITERATIONS = Status("iterations", False, "iteration limit reached: raise --max-iter", early=True)
 STEPS = Status("steps", False, "LIBSVM's limit on the work is reached: scale the features", early=True)
+LATE = Status(
+    "late",
+    False,
+    "as many epochs as LIBLINEAR's limit have not met -e: scale the features (svm-scale), lower -c, or use --gap",
+)
 TIME = Status("time", False, "time limit reached: raise --max-seconds", early=True)
 INDEFINITE = Status(
     "indefinite",
@@ -105,6 +110,11 @@ BIAS = "the bias alone, which brings every row to its target"
 BIAS_WHY = "a free bias, and targets that one value of it meets"
 
 
+def rounded(f: float, bound: float) -> Status:
+    """Return the status of a run at which round-off stopped progress."""
+    return OPTIMAL if f - bound <= ROUNDOFF_GAP * f else PRECISION
+
+
 class Monitor:
     """Monitors a run: limits, interruption, history and progress.
 
@@ -116,8 +126,12 @@ class Monitor:
     max_seconds: limit of this run alone, counted from `started`.
     progress: detects a run that no longer makes progress.
     call_rounds: most rounds of one compiled call, where the solver's own number is not smaller.
+    budget: once LIBLINEAR's own rule holds, the run may go on for this share of its work so far; None: without end.
+    work: so far, in nanoseconds of one core of 2024, at first that of reading the data and of the program's start.
     history: the records in order; a long run keeps at most `kept` of them.
     """
+
+    _outer: Monitor | None = None  # of the run that this one is a part of
 
     def __init__(
         self,
@@ -130,7 +144,10 @@ class Monitor:
         progress: Progress | None = None,
         call_rounds: int = sys.maxsize,
         kept: int = MAX_RECORDS,
+        budget: float | None = None,
+        work: float = 0.0,
     ):
+        self.budget, self.work, self._end, self._ends = budget, work, RULE, math.inf
         self.progress, self.call_rounds, self.kept = progress, call_rounds, kept
         self.gap, self.max_iter, self.max_seconds = gap, max_iter, max_seconds
         self.sink, self.stop = sink, stop
@@ -202,6 +219,8 @@ class Monitor:
         """
         if self.stop is not None and self.stop.set:
             return INTERRUPTED
+        if self.work >= self._ends:
+            return self._end
         done = self.iterations - 1 if iterations is None else iterations
         if self.max_iter is not None and done >= self.max_iter:
             return ITERATIONS
@@ -211,6 +230,17 @@ class Monitor:
         if self.max_seconds is not None and now - self.started > self.max_seconds:
             return TIME
         return None
+
+    def spend(self, work: float) -> None:
+        """Count work that the run has done."""
+        self.work += work
+        if self._outer is not None:
+            self._outer.spend(work)
+
+    def liblinear_ends(self, status: Status = RULE) -> None:
+        """Note that LIBLINEAR would end here: when the budget is spent, `limit` gives this status."""
+        if self.budget is not None and self._ends == math.inf:
+            self._end, self._ends = status, (1.0 + self.budget) * self.work
 
     def ended(self) -> bool:
         """Return whether a limit or interruption ends the run now; for inner loops."""
@@ -223,7 +253,9 @@ class Monitor:
     def child(self, gap: float | None, max_iter: int | None = None) -> Monitor:
         """Return the Monitor of a run within this one: own gap and iterations, shared time limit and interruption."""
         progress = None if self.progress is None else Progress(self.progress.first)
-        return Monitor(gap, max_iter, self.max_seconds, None, self.stop, self.started, progress)
+        inner = Monitor(gap, max_iter, self.max_seconds, None, self.stop, self.started, progress)
+        inner._outer = self
+        return inner
 
 
 def bias_only(monitor: Monitor, w: np.ndarray, alpha: np.ndarray | None = None) -> Result:
@@ -232,51 +264,26 @@ def bias_only(monitor: Monitor, w: np.ndarray, alpha: np.ndarray | None = None) 
     return Result(w, OPTIMAL, monitor.iterations, monitor.history, alpha)
 
 
-class GradientRule(Record):
-    """LIBLINEAR's rule for a primal solver: |grad f(w)| <= share * |grad f(0)|; -s 5 and 6: subgradients, 1-norms."""
+class Rule(Record):
+    """LIBLINEAR's stopping rule of a number, or none: the solver then continues to the exact minimiser.
 
-    share: float
+    A run ends once it holds, with a small certified gap where that is cheap (the solver's text says when), and at the
+    latest when its budget is spent (`Monitor.liblinear_ends`).
 
-
-class RangeRule(Record):
-    """LIBLINEAR's rule for a dual solver: the projected gradients lie within a range of at most this width.
-
-    width         the largest width.  The range includes zero, except where the dual variables have a fixed sum (-s 21)
-    primal_share  share of a GradientRule that may end the run, too, once LATE_EPOCHS epochs have not, or where Newton
-                  steps are ahead of them (-s 1: LIBLINEAR continues with -s 2 then); None: no such rule
+    gradient  |grad f(w)| <= gradient |grad f(0)|; with |w|_1: of subgradients, in the 1-norm
+    range     the projected gradients of the dual lie within a range of this width, which includes zero except where the
+              dual variables have a fixed sum (-s 21)
+    late      share of |grad f(0)| that may end a run, too, once LATE_EPOCHS epochs have not, or where Newton steps are
+              ahead of them (-s 1: LIBLINEAR continues with -s 2 then)
+    sums      the sum of absolute projected gradients of an epoch, relative to the first (-s 12 and 13)
+    gap       certified gap that ends a run at once, whatever else; negative: none
     """
 
-    width: float
-    primal_share: float | None = None
-
-
-class GapRule(Record):
-    """Certified gaps that end a run beyond LIBLINEAR's rule (-s 12 and 13; 5 and 6, which have a GradientRule, too).
-
-    gap           stop at this gap; negative: never
-    gradient_sum  where coordinate descent solves a wide problem: LIBLINEAR's tolerance of the sum of absolute projected
-                  gradients of an epoch, relative to the first.  Stop when that sum is at most RULE_SHARE of this and
-                  the gap at most `loose`, or after enough epochs since it was at most this: see
-                  DualCoordinateDescent.beyond
-    loose         see gradient_sum
-    """
-
+    gradient: float | None = None
+    range: float | None = None
+    late: float | None = None
+    sums: float | None = None
     gap: float = -1.0
-    gradient_sum: float = -1.0
-    loose: float = -1.0
-
-
-class Confirmation(Record):
-    """Certified gaps that a run must have reached as well when a GradientRule or a RangeRule ends it.
-
-    solvers/alm*.py have RULE_MIN_GAP in their place.
-    at_start  at the starting point, where features are factorised; infinite in a search for C, which starts at the
-              previous solution and uses LIBLINEAR's rule alone
-    slow      of epochs, and of steps without factorised features; finite where it is cheap
-    """
-
-    at_start: float = RULE_MIN_GAP
-    slow: float = math.inf
 
 
 class Tolerance(Record):
@@ -287,12 +294,3 @@ class Tolerance(Record):
 
     eps: float
     seeded: bool = False
-
-
-class Rule(Record):
-    """The stopping rule of -e; without primal, dual and certified part the solver continues to the exact minimiser."""
-
-    primal: GradientRule | None = None
-    dual: RangeRule | None = None
-    certified: GapRule = GapRule()
-    confirmed: Confirmation = Confirmation()

@@ -2,7 +2,7 @@
 
     min over w of  R(w) + sum_i C_i l(target_i - y_i x_i.w),   R = 1/2 |w|^2 or |w|_1, a free bias left out
 
-Squared hinge: a few factorised Newton steps (newton.py) from the result; if these do not suffice, orthogonal
+Squared hinge: a few factorised Newton steps (contest.py) from the result; if these do not suffice, orthogonal
 factorisations of the active rows where these are cheap (objectives/orthogonal.py); then, if rows are few, the exact
 solution of its dual (`nonnegative` in linalg/systems.py), else Newton steps from zero with systems of the active rows,
 or with conjugate gradients if these are many or the bias is free.  None of the latter forms a Gram matrix of features.
@@ -33,11 +33,11 @@ from svmtool.objectives.squared_hinge import SquaredHinge
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Result, Rule
+from svmtool.solvers.shared.contest import newton_steps
 from svmtool.solvers.shared.incumbent import Best
 from svmtool.solvers.shared.interior_steps import interior_steps
 from svmtool.solvers.shared.interior_steps import possible as possible_interior
-from svmtool.solvers.shared.newton import newton_steps
-from svmtool.tolerances import DUAL_ROWS, GRAM_BELOW, SUFFICIENT_RISE
+from svmtool.tolerances import GRAM_BELOW, SUFFICIENT_RISE
 
 MAX_FALLBACK_ITERATIONS = 1000  # most iterations, or coordinate epochs
 MAX_FALLBACK_VISITS = 2e9  # most visits to a non-zero in all
@@ -109,7 +109,7 @@ def _by_rows(
     """
     rows = task.rows.as_csr()
     objective = SquaredHinge(rows, task.y, task.cost, task.free_bias, target=task.target)
-    system, max_rows = ("dual", DUAL_ROWS) if objective.has_dual_system else ("cg", 0)
+    system = "dual" if objective.has_dual_system else "cg"
     best, alpha = known.w, known.alpha
     if objective.has_dual_system and objective.n <= MAX_GRAM_ROWS:
         objective.set_point(best)
@@ -122,10 +122,10 @@ def _by_rows(
         if least - bound <= gap * least:
             return Result(best, base.PRECISION, 1, monitor.history, alpha)
         # inner products have lost precision: the rows themselves may have kept them, and a system of rows has none
-        system, max_rows, objective = "cg", 0, task.objective(SquaredHinge, target=task.target)
+        system, objective = "cg", task.objective(SquaredHinge, target=task.target)
     objective.set_point(np.zeros(objective.d))
     inner = monitor.child(gap, max_iter)
-    newton_steps(objective, inner, Rule(), system, max_rows, MAX_FALLBACK_VISITS)
+    newton_steps(objective, inner, Rule(), system, system == "dual", MAX_FALLBACK_VISITS)
     if objective.gradient()[0] <= least:
         best = objective.w
     alpha, _ = _better(objective, alpha, bound)

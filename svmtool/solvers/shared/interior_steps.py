@@ -6,11 +6,11 @@ expected remaining cost of the other method.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from svmtool.coordinate.hinge import still_needed
 from svmtool.errors import SvmtoolError
 from svmtool.limits import EndedError
 from svmtool.objectives import power_interior
@@ -23,6 +23,7 @@ from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP, SUFFICIENT
 
 if TYPE_CHECKING:
     from svmtool.objectives.class_interior import ClassInterior
+    from svmtool.solvers.shared.contest import Contest
 
 NAME = "interior-point steps"  # in METHODS and the solver log
 
@@ -34,35 +35,16 @@ def possible(task: Task) -> bool:
     return rows.in_memory and small and bool(np.all(task.cost > 0.0))
 
 
-class Slower:
-    """Decides whether an iterative method is slower than interior-point steps; never before it has cost as much.
-
-    task: one for which they are `possible`; iteration_cost: cost of one of the method's iterations, in the units of
-    coordinate/hinge.py; target_gap: the gap that ends it.
-    """
-
-    def __init__(self, task: Task, iteration_cost: float, target_gap: float):
-        # what all steps cost, in iterations
-        self._steps = power_interior.USUAL_STEPS * power_interior.step_cost(task.rows) / max(iteration_cost, 1.0)
-        self._target_gap, self._next = target_gap, 0.5 * self._steps
-        self._at, self._gap = 0, 1.0
-
-    def shown(self, k: int, gap: float) -> bool:
-        """Return the decision after k iterations that reached `gap`."""
-        if k < self._next:
-            return False
-        ahead = still_needed([self._gap, gap], [self._at, k], self._target_gap, 1)
-        self._at, self._gap, self._next = k, gap, max(power_interior.ESTIMATE_GROWTH * k, self._steps)
-        return k >= self._steps and ahead > self._steps
+def candidate(task: Task, p: float, run: Contest) -> tuple[Callable[[], Status], float] | None:
+    """What runs these steps on a task with this power of the hinge, and about their work; None: not possible."""
+    if not possible(task):
+        return None
+    work = power_interior.USUAL_STEPS * power_interior.step_cost(task.rows)
+    return lambda: interior_steps(power_interior.PowerInterior(task, p), run.monitor, run.best), work
 
 
-def interior_steps(
-    run: power_interior.PowerInterior | ClassInterior, monitor: Monitor, best: Best, gap_tol: float = OPTIMAL_GAP
-) -> Status:
-    """Improve `best` until the requested gap is reached; return why the steps ended.
-
-    gap_tol: the gap that ends a run for which none was requested.
-    """
+def interior_steps(run: power_interior.PowerInterior | ClassInterior, monitor: Monitor, best: Best) -> Status:
+    """Improve `best` until the requested gap is reached; return why the steps ended."""
     t, least, least_mu, idle = 0.0, np.inf, np.inf, 0
     monitor.progress = None  # it monitored the other method
     monitor.uses(NAME, "they are expected to cost less than continuing")
@@ -77,8 +59,8 @@ def interior_steps(
                 status = monitor.step(
                     best.primal, best.dual, inner_gradient=run.gradient, active=int(np.count_nonzero(run.alpha)), step=t
                 )
-                if status is None and gap <= gap_tol:
-                    status = base.OPTIMAL if gap <= OPTIMAL_GAP else base.RULE
+                if status is None and gap <= OPTIMAL_GAP:
+                    status = base.OPTIMAL
                 if status is not None:
                     _take_dual_at_bounds(run, best, monitor)
                     return status

@@ -50,14 +50,14 @@ def plan(problem: LeastSquaresSvc, rule: Rule, start: np.ndarray | None = None) 
 def solve(
     problem: LeastSquaresSvc, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str
 ) -> KernelResult:
-    """Solve by conjugate gradients to residuals of rule.dual.width, else to the monitor's gap."""
+    """Solve by conjugate gradients to residuals of rule.range, else to the monitor's gap."""
     from svmtool.kernels.conjugate import Conjugate  # other solvers of kernel problems import this module, too
 
     if problem.n == 0:
         monitor.step(0.0, 0.0, 0.0)
         return KernelResult(np.zeros(0), 0.0, 0.0, 0.0, 0.0, 0, OPTIMAL, np.zeros(0))
     after = direct_after(problem) if method == "cg" else -1
-    return rounds(Conjugate(problem, problem.cache_mb, start), monitor, rule.dual.width if rule.dual else 0.0, after)
+    return rounds(Conjugate(problem, problem.cache_mb, start), monitor, rule.range or 0.0, after)
 
 
 class Method(Protocol):

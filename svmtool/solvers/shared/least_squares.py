@@ -13,8 +13,8 @@ from svmtool.objectives.least_squares import LeastSquares
 from svmtool.objectives.normal_equations import NormalEquations
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status
-from svmtool.solvers.shared.newton import newton_steps, rounded
+from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status, rounded
+from svmtool.solvers.shared.contest import newton_steps
 from svmtool.tolerances import OPTIMAL_GAP, ROUNDOFF_GAP
 
 # Texts of the methods that several solvers of least squares have: `by_sums`, and those of `by_method`.

@@ -20,7 +20,7 @@ from svmtool.models.kernel import KernelModel
 from svmtool.params import NO_OPTIONS, Settings, tolerance
 from svmtool.progress import doing
 from svmtool.solvers.shared import kernel_least_squares
-from svmtool.solvers.shared.base import CONFIRMED_GAP, TIME, Monitor, RangeRule, Rule, Status, Tolerance
+from svmtool.solvers.shared.base import CONFIRMED_GAP, TIME, Monitor, Rule, Status, Tolerance
 from svmtool.tolerances import MIB
 from svmtool.training.kernel.verify import as_printed, verify
 from svmtool.training.lines import SolverLines
@@ -238,7 +238,7 @@ class Fitting:
 
 def rule_of(eps: float) -> Rule:
     """The rule that stops at a violation of eps; 0: no rule."""
-    return Rule(dual=RangeRule(eps) if eps > 0.0 else None)
+    return Rule(range=eps if eps > 0.0 else None)
 
 
 def shares_of(whole: float, sizes: list[int], row_mb: float) -> tuple[list[float], list[float]]:

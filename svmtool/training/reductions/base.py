@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -18,10 +17,12 @@ import numpy as np
 from svmtool import registry
 from svmtool.certify.linear import Certificate, Certifier, worst
 from svmtool.compiled import threads
+from svmtool.coordinate.hinge import READING_VISITS, STARTUP_VISITS
 from svmtool.data.dataset import Dataset
 from svmtool.data.labels import Classes
 from svmtool.errors import SvmtoolError
 from svmtool.limits import EndedError, StopFlag, until, with_time_shares
+from svmtool.linalg.systems import VISIT_NS
 from svmtool.models.linear import LinearModel
 from svmtool.objectives import losses
 from svmtool.objectives.task import Task
@@ -29,9 +30,9 @@ from svmtool.params import Settings, tolerance
 from svmtool.progress import doing
 from svmtool.registry import Solver
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import Confirmation, Monitor, Plan, RangeRule, Result, Rule, Tolerance
+from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Tolerance
 from svmtool.solvers.shared.stalling import Progress
-from svmtool.tolerances import DENSE_BELOW
+from svmtool.tolerances import BUDGET, DENSE_BELOW
 from svmtool.training import verify
 from svmtool.training.inputs import refuse_overflow, resized
 from svmtool.training.lines import SolverLines, sink_of
@@ -124,7 +125,7 @@ class Reduction(ABC):
 
     def rule(self, k: int) -> Rule:
         """LIBLINEAR's stopping rule of problem k, or none where the gap decides."""
-        return Rule() if self.eps is None else Rule(dual=RangeRule(self.eps))
+        return Rule() if self.eps is None else Rule(range=self.eps)
 
     @property
     def method(self) -> Solver:
@@ -326,7 +327,11 @@ class Reduction(ABC):
         gap, printed = self.settings.target, self.solver.printed
         progress = Progress(FIRST_CHECK_STEPS) if self.solver.optimal and not printed else None
         aim = None if gap is None or printed else AIM_SHARE * gap
-        return Monitor(aim, self.settings.stopping.max_iter, sink=sink, stop=stop, progress=progress)
+        begun = VISIT_NS * (READING_VISITS * self.rows.nnz + STARTUP_VISITS) / max(self.count, 1)
+        return Monitor(
+            aim, self.settings.stopping.max_iter, sink=sink, stop=stop, progress=progress,
+            budget=None if gap is not None or printed else 0.0 if self.any_start else BUDGET, work=begun,
+        )  # fmt: skip
 
     def _untouched(self, k: int, w: np.ndarray | None, stop: StopFlag) -> Result | None:
         """The result w (None: zeros) of problem k where the time limit came first; None where the solver gives it."""
@@ -374,10 +379,10 @@ class Reduction(ABC):
         return registry.planner(self.method)(task, self._rule(k))
 
     def _rule(self, k: int, resumed: bool = False) -> Any:
-        """The rule of problem k, which in a search for C may end a run where it starts; a paper's is its tolerance."""
+        """The rule of problem k; a paper's is its tolerance."""
         if self.solver.printed:
             return Tolerance(tolerance(self.settings), self.seeded or resumed)
-        return self.rule(k)._replace(**({"confirmed": Confirmation(at_start=math.inf)} if self.any_start else {}))
+        return self.rule(k)
 
     def weights(self, results: list[Result]) -> np.ndarray:
         """The results as columns, f8 (length of w, problems)."""

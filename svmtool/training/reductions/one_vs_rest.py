@@ -20,7 +20,7 @@ from svmtool.limits import EndedError, StopFlag
 from svmtool.models.linear import LinearModel
 from svmtool.objectives.task import Task
 from svmtool.params import Settings
-from svmtool.solvers.shared.base import INTERRUPTED, TIME, GapRule, GradientRule, RangeRule, Result, Rule
+from svmtool.solvers.shared.base import INTERRUPTED, TIME, Result, Rule
 from svmtool.tolerances import L1_GAP_AN_EPS, LATE_RULE_SHARE, SLOW_MIN_GAP
 from svmtool.training.reductions.base import Reduction
 
@@ -115,12 +115,12 @@ class OneVsRest(Reduction):
             return Rule()
         positive = int(self.classes.counts[k])
         smaller = min(positive, self.rows.n - positive)
-        gradient = GradientRule(self.eps * max(1, smaller) / self.rows.n)
+        gradient = self.eps * max(1, smaller) / self.rows.n
         if self.solver.space == "dual":
-            late = LATE_RULE_SHARE * gradient.share if self.solver.loss == "squared hinge" else None
-            return Rule(dual=RangeRule(self.eps, late))
+            late = LATE_RULE_SHARE * gradient if self.solver.loss == "squared hinge" else None
+            return Rule(range=self.eps, late=late)
         if self.solver.regulariser == "|w|_1":
-            return Rule(gradient, certified=GapRule(min(max(L1_GAP_AN_EPS * self.eps, L1_LEAST_GAP), SLOW_MIN_GAP)))
+            return Rule(gradient, gap=min(max(L1_GAP_AN_EPS * self.eps, L1_LEAST_GAP), SLOW_MIN_GAP))
         return Rule(gradient)
 
     def leave_one_out(self, model: LinearModel) -> float | None:

@@ -21,7 +21,7 @@ from svmtool.metrics import rank_places
 from svmtool.models.linear import RANKS_NOTE, LinearModel
 from svmtool.numbers import distinct
 from svmtool.objectives.task import Task
-from svmtool.solvers.shared.base import GradientRule, Result, Rule
+from svmtool.solvers.shared.base import Result, Rule
 from svmtool.training.inputs import checked_start
 from svmtool.training.reductions.base import Reduction
 
@@ -52,7 +52,7 @@ class Ordinal(Reduction):
         return Task(repeated, y, np.tile(cost, self.thresholds), options=options)
 
     def rule(self, k: int) -> Rule:
-        return Rule() if self.eps is None else Rule(GradientRule(self.eps))
+        return Rule() if self.eps is None else Rule(self.eps)
 
     def zero_weights(self) -> np.ndarray:
         return np.zeros(self.rows.d + self.thresholds)

@@ -18,8 +18,8 @@ from svmtool.data.twofold import two_sum
 from svmtool.errors import SvmtoolError
 from svmtool.models.linear import LinearModel
 from svmtool.objectives.task import Task
-from svmtool.solvers.shared.base import GapRule, GradientRule, Result, Rule
-from svmtool.tolerances import MAX_LOOSE_GAP, RULE_MIN_GAP, TUBE_GAP_AN_EPS
+from svmtool.solvers.shared.base import Result, Rule
+from svmtool.tolerances import RULE_MIN_GAP, TUBE_GAP_AN_EPS
 from svmtool.training.reductions.base import Reduction
 
 MIN_GAP = 1e-10  # least certified gap at which a run ends
@@ -52,9 +52,8 @@ class Regression(Reduction):
         if self.eps is None:
             return Rule()
         if self.solver.space == "primal":
-            return Rule(GradientRule(self.eps))
-        gap, loose = min(max(TUBE_GAP_AN_EPS * self.eps, MIN_GAP), RULE_MIN_GAP), min(self.eps, MAX_LOOSE_GAP)
-        return Rule(certified=GapRule(gap, self.eps, loose))
+            return Rule(self.eps)
+        return Rule(sums=self.eps, gap=min(max(TUBE_GAP_AN_EPS * self.eps, MIN_GAP), RULE_MIN_GAP))
 
     def finish(self, result: Result) -> None:
         """Replace alpha by beta, one number for each row."""

@@ -1,0 +1,472 @@
+"""The contest: epochs of dual coordinate descent, Newton steps and interior-point steps take turns at one problem.
+
+Which of them is the fastest is not known in advance.  On text epochs meet LIBLINEAR's rule after ten visits to each
+row; where many rows share few features and C is large they may need thousands.  Newton steps end soon where a matrix of
+the features or of the active rows is cheap; elsewhere conjugate gradients may need as many products.  So each candidate
+gets turns, in counted work (nanoseconds of one core of 2024), which depends on nothing but the problem:
+
+1. Epochs run first, for as long as the usual number of Newton steps would take.
+2. Newton steps have a turn of the same length, and so on; each pair of turns is twice as long as the last.  Who is
+   behind in both primal and dual continues from the other's point; Newton steps that are behind have short turns.
+3. Once Newton steps are ahead in both, they end the run alone.
+4. Interior-point steps take over once both have cost as much as these would and are expected to need as much again,
+   or where round-off stops them.
+
+One rule ends a run, whoever reaches it (`Contest.record`): the gap; or LIBLINEAR's rule, with a certified gap of
+RULE_MIN_GAP where a system of the features is factorised.  Once LIBLINEAR's rule holds a run has a budget (Monitor).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from svmtool.coordinate.face_steps import CALL_NONZEROS
+from svmtool.coordinate.hinge import MAX_EPOCHS, still_needed
+from svmtool.data.replicated import stored_rows
+from svmtool.linalg.systems import VISIT_NS
+from svmtool.objectives.duality import relative_gap
+from svmtool.solvers.shared import base
+from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
+from svmtool.solvers.shared.incumbent import Best
+from svmtool.tolerances import (
+    ALM_IDLE_ROUNDS,
+    ALM_STALL_RTOL,
+    ALM_STALL_STEPS,
+    DUAL_ROWS,
+    EPOCH_TOL,
+    GRAM_BELOW,
+    NEWTON_RTOL,
+    OPTIMAL_GAP,
+    ROUNDOFF_GAP,
+    RULE_MIN_GAP,
+    RULE_SHARE,
+    SLOW_MIN_GAP,
+)
+
+# Turns.  Usual Newton steps from a good dual point, of a smooth loss, and of rounds with and without a factorised
+# matrix of the features: epochs come first for as long as these take
+SMOOTH_STEPS, ROUND_STEPS, WIDE_ROUND_STEPS = 4, 2, 60
+TURN_GROWTH, BEHIND_SHARE = 2.0, 0.25  # factor of the length from turn to turn; share of a turn for the one behind
+CHECK_GROWTH = 1.5  # factor of the work between two comparisons with interior-point steps
+INTERIOR = Status("interior", False, "interior-point steps are expected to be cheaper")  # not of a run
+MAX_VISITS = 5000.0  # visits to each row after which Newton steps go on alone
+# Epochs: first evaluation of the gap, in visits; later ones after REMAINING_SHARE of the visits still expected, at
+# least MIN_BETWEEN and at most MAX_BETWEEN of those so far
+FIRST_EVALUATION, REMAINING_SHARE, MIN_BETWEEN, MAX_BETWEEN = 4.0, 0.8, 2.0, 0.5
+TIGHTER = 0.3  # factor of the tolerance each time that it is met and the gap is not small enough
+# Conjugate gradients: most products of the first direction from zero weights, and the largest and smallest tolerance,
+# between which it is the root of what a step is about to gain, as a share of f
+FIRST_PRODUCTS, CG_LOOSE, CG_TIGHT = 10, 0.1, 1e-6
+STALL_STEPS = 3  # Newton steps on a smooth loss without a lower value after which the rest is round-off
+BETTER = 0.999  # factor of the least gap that counts as a smaller one
+# Multiplier rounds: sigma at first, per unit of the slacks, less (at least 1) with more than SIGMA_FEATURES features,
+# its growth and largest value; a round ends when the gradient is small relative to the coming change of multipliers
+SIGMA, SIGMA_FEATURES, SIGMA_GROWTH, SIGMA_MAX = 4.0, 64, 3.0, 1e8
+
+
+class Contest:
+    """One run: the best points so far, whoever found them, and the rule that ends it.
+
+    objective: where Newton steps are taken; it is also used to evaluate the points of epochs.
+    gap_of_rule: certified gap that LIBLINEAR's rule needs besides; late: whether epochs have reached LIBLINEAR's limit,
+    from where on a rule for the gradient may end the run (Rule.late).
+    """
+
+    late = False
+
+    def __init__(self, objective: Any, monitor: Monitor, rule: Rule):
+        self.objective, self.monitor, self.rule = objective, monitor, rule
+        self.best, self.candidates, self.interior_work = Best(objective), [], np.inf
+        self._check, self._work_then, self._gap_then = np.inf, 0.0, 1.0  # work at which it is next compared; then
+        self.gap_of_rule = RULE_MIN_GAP if objective.d <= GRAM_BELOW else np.inf
+        self._at_zero: float | None = None
+
+    @property
+    def gradient_tol(self) -> float:
+        """The norm of the gradient at which LIBLINEAR's rule holds; negative: it has none for the gradient."""
+        share = self.rule.late if self.late and self.rule.gradient is None else self.rule.gradient
+        if share is None:
+            return -1.0
+        if self._at_zero is None:
+            self._at_zero = self.objective.gradient_at_zero()
+        return share * self._at_zero
+
+    def record(
+        self, primal: float, w: np.ndarray, bound: float, alpha: Any, norm: float | None = None, held: bool = False,
+        **fields: Any,
+    ) -> Status | None:  # fmt: skip
+        """Record a point, and return why the run ends there, if it does.
+
+        primal: value of the problem at w (f8[d]); bound: of the dual at alpha, which a function gives; norm: of the
+        gradient at w; held: whether another part of LIBLINEAR's rule holds.  fields: of Monitor.step.
+        """
+        best, tol = self.best, self.gradient_tol if norm is not None else -1.0
+        met = norm is not None and norm <= tol
+        if primal < best.primal or met:
+            best.primal, best.w[:] = primal, w
+        if bound > best.dual or held:  # the rule is about this point
+            best.dual, best.alpha = bound, alpha()
+        status = self.monitor.step(primal if norm is not None else best.primal, best.dual, **fields)
+        if status is None and best.gap <= self.rule.gap:
+            status = base.RULE
+        if held or (met and norm <= EPOCH_TOL * tol):  # at its own tolerance the objective may be above LIBLINEAR's
+            self.monitor.liblinear_ends()
+        if status is None and (held or met):
+            status = base.RULE if best.gap <= self.gap_of_rule else self.monitor.limit()
+        if status is None and (norm == 0.0 or best.gap <= OPTIMAL_GAP):
+            status = base.OPTIMAL
+        if status is None and self.work >= self._check and self._slower():
+            status = INTERIOR
+        return status
+
+    def _slower(self) -> bool:
+        """Whether the candidates are expected to need more work than interior-point steps; looked at now and then."""
+        target = self.rule.gap if self.monitor.gap is None else self.monitor.gap
+        gap, spent = [self._gap_then, self.best.gap], [self._work_then, self.work]
+        self._gap_then, self._work_then, self._check = self.best.gap, self.work, CHECK_GROWTH * self.work
+        return still_needed(gap, spent, max(target, RULE_MIN_GAP), 1) > self.interior_work
+
+    @property
+    def work(self) -> float:
+        """Work of all candidates so far."""
+        return sum(candidate.work for candidate in self.candidates)
+
+    def run(
+        self, epochs: Epochs | None, steps: NewtonSteps | None, interior: Callable[[], Status] | None = None,
+        interior_work: float = np.inf,
+    ) -> Status:  # fmt: skip
+        """Give the candidates turns; return why the run ended.
+
+        Epochs or steps may be None, not both.  interior: runs interior-point steps; interior_work: about their work.
+        """
+        self.candidates = [candidate for candidate in (epochs, steps) if candidate is not None]
+        self.interior_work, self._check = interior_work, interior_work if interior else np.inf
+        status = self._turns(epochs, steps)
+        if interior is not None and (status is INTERIOR or status is base.PRECISION):
+            before, status = status, interior()
+            if before is INTERIOR and status is base.PRECISION:  # round-off ended them: the others go on
+                self._check = np.inf
+                status = self._turns(epochs, steps)
+        return status or base.PRECISION
+
+    def _turns(self, epochs: Epochs | None, steps: NewtonSteps | None) -> Status | None:
+        """Turns of epochs and Newton steps; return why they ended."""
+        if epochs is None:
+            self.late = True
+            return steps.turn(np.inf)
+        if steps is None:
+            return epochs.turn(np.inf, None)
+        length, share = 0.0, 1.0
+        while True:
+            status = epochs.turn(length, steps)
+            if status is not None:
+                return status
+            length = length or epochs.work
+            over = epochs.descent.visits >= MAX_VISITS or epochs.descent.count >= MAX_EPOCHS
+            steps.begin(epochs)
+            status = steps.turn(np.inf if over else share * length)
+            if status is not None:
+                return status
+            nearer, higher = steps.primal <= epochs.primal, steps.dual >= epochs.dual
+            if nearer and higher:
+                self.late = True
+                return steps.turn(np.inf)
+            share = 1.0 if nearer or higher else BEHIND_SHARE
+            length *= TURN_GROWTH
+            epochs.begin()
+
+
+class Epochs:
+    """Candidate: epochs of dual coordinate descent.
+
+    descent: a DualCoordinateDescent or another with its methods.  work: of the epochs so far; primal, dual: at the last
+    evaluation.
+    """
+
+    def __init__(self, contest: Contest, descent: Any):
+        self.contest, self.descent, self.work = contest, descent, 0.0
+        self.primal, self.dual = np.inf, -np.inf
+        rule = contest.rule
+        self.tolerance, self.share, self.measure = descent.unit, 1.0, "pg_range"
+        if rule.range is not None:
+            self.tolerance, self.share = rule.range, EPOCH_TOL
+        elif rule.sums is not None:
+            self.tolerance, self.share, self.measure = rule.sums, RULE_SHARE, "gradient_sum"
+        self.has_rule = rule.range is not None or rule.sums is not None
+        self.began = False  # whether LIBLINEAR's rule has held
+        self.gaps, self.visits = [1.0], [0.0]  # at each evaluation
+        by_gap = contest.monitor.gap is not None or contest.rule.gap > 0.0
+        self.next = FIRST_EVALUATION if by_gap else np.inf  # visits at which the gap is evaluated
+
+    def begin(self) -> None:
+        """Begin another turn: from the best dual point where that halves the gap, with all rows."""
+        best, descent = self.contest.best, self.descent
+        if best.alpha is not None and best.gap <= 0.5 * relative_gap(best.primal, self.dual):
+            descent.resume(best.alpha)
+        descent.unshrink()
+        self.contest.monitor.uses(NAME, "Newton steps have not ended the run")
+
+    def turn(self, work: float, steps: NewtonSteps | None) -> Status | None:
+        """Run epochs for about `work` (0: as long as `steps` would take); return why the run ends, if it does."""
+        c, descent = self.contest, self.descent
+        end, first = self.work + work, work == 0.0
+        most = np.inf if steps is None else MAX_VISITS
+        while descent.visits < most and descent.count < MAX_EPOCHS:
+            status = c.monitor.limit(descent.count)
+            if status is not None:
+                self._evaluate(False, last=True)
+                return status
+            status = self._epochs()
+            if status is not None:
+                return status
+            if self.work >= (end if not first or steps is None else steps.expected(descent)):
+                break
+        return self._evaluate(False)
+
+    def _epochs(self) -> Status | None:
+        """Run epochs until there is something to decide; return why the run ends, if it does."""
+        c, descent = self.contest, self.descent
+        rest = (MAX_EPOCHS if c.monitor.max_iter is None else c.monitor.max_iter) - descent.count
+        until = min(self.next, descent.visits + CALL_NONZEROS / max(stored_rows(c.objective.rows).nnz, 1))
+        range_tol = self.tolerance if self.measure == "pg_range" else -1.0
+        work = descent.run(max(rest, 1) if self.measure == "pg_range" else 1, range_tol, until)
+        self.work += work
+        c.monitor.spend(work)
+        if c.monitor.due():
+            c.monitor.note(descent.primal_value(), descent.dual_value(), epochs=descent.count)
+        met = getattr(descent, self.measure) <= self.tolerance
+        if met and not descent.complete:  # the rows that are left say nothing of the others
+            descent.unshrink()
+            return None
+        if met and self.has_rule and not self.began:
+            self.began, self.tolerance = True, self.share * self.tolerance
+            c.monitor.liblinear_ends()
+            met = getattr(descent, self.measure) <= self.tolerance
+        if self.has_rule and not c.late and descent.count >= descent.liblinears_limit:
+            c.late = True
+            if c.rule.late is None:
+                c.monitor.liblinear_ends(base.LATE)
+        return self._evaluate(met) if met or descent.visits >= self.next else None
+
+    def _evaluate(self, met: bool, last: bool = False) -> Status | None:
+        """Compute the primal; return why the run ends, if it does.
+
+        met: whether the tolerance is met by all rows; last: whether the run ends here.
+        """
+        c, descent = self.contest, self.descent
+        o, w, norm, fields = c.objective, descent.w, None, {}
+        if c.gradient_tol > 0.0 and not last:
+            o.set_point(w)
+            self.primal, g = o.gradient()
+            norm = float(np.sqrt(g @ g))
+            fields["gradient"] = norm
+        else:  # rows just short of the margin would contribute most of the value, and early epochs overshoot
+            t, self.primal = o.least_multiple(w)
+            w = t * w
+        self.dual = descent.dual_value()
+        status = c.record(
+            self.primal, w, self.dual, lambda: descent.alpha.copy(), norm, met and self.has_rule,
+            active=int(np.count_nonzero(descent.alpha)), epochs=descent.count, **fields,
+        )  # fmt: skip
+        if met:
+            self.tolerance *= TIGHTER
+        self.gaps.append(relative_gap(self.primal, self.dual))
+        self.visits.append(descent.visits)
+        if self.next < np.inf:
+            target = c.rule.gap if c.monitor.gap is None else c.monitor.gap
+            coming = REMAINING_SHARE * still_needed(self.gaps, self.visits, target, 2)
+            self.next = descent.visits + max(MIN_BETWEEN, min(coming, MAX_BETWEEN * descent.visits))
+        return status
+
+
+NAME = "epochs of coordinate descent"  # in the solver log
+
+
+class NewtonSteps:
+    """Candidate: Newton steps with the exact line search; with `rounds` multiplier steps between them.
+
+    system: how least squares on the active rows is solved: "primal" by a matrix of the features, "dual" by one of the
+    active rows where these are few, "cg" by conjugate gradients until they cost more than the latter, if `by_rows`.
+    Rounds (Nie et al., Algorithm 1): f is the augmented Lagrangian, minimised as far as the multiplier step deserves.
+    unit: of the slacks.  work: so far; primal, dual: the value and the bound at the last step.
+    """
+
+    t, products, exact, first = 0.0, 0, False, True
+
+    def __init__(self, contest: Contest, system: str, rounds: bool = False, unit: float = 1.0, by_rows: bool = True):
+        self.contest, self.objective, self.rounds, self.unit = contest, contest.objective, rounds, unit
+        self.features, self.rows = system == "primal", system == "dual"
+        self.max_rows = DUAL_ROWS if by_rows and not self.features else 0
+        self.work, self.primal, self.dual = 0.0, np.inf, -np.inf
+        self.cold, self.growth = True, SIGMA_GROWTH
+        self.smallest = self.lowest = np.inf
+        self.stalled, self.idle, self.w = 0, 0, None
+        self.range_gap = RULE_MIN_GAP if self.features else SLOW_MIN_GAP  # from where on rule.range may hold
+
+    @property
+    def sigma(self) -> float:
+        """The first sigma."""
+        sigma = max(min(SIGMA, SIGMA * SIGMA_FEATURES / self.objective.d), 1.0) if self.features else SIGMA
+        return sigma / self.unit
+
+    def begin(self, epochs: Epochs) -> None:
+        """Begin a turn: at the last point, or at that of epochs where it is better."""
+        o, best = self.objective, self.contest.best
+        if self.w is not None and self.primal <= epochs.primal:
+            o.set_point(self.w)
+            return
+        self.w, self.first, self.exact = best.w.copy(), True, False
+        self.smallest = self.lowest = np.inf
+        o.set_point(self.w)
+        if self.rounds:
+            o.set_multipliers(epochs.descent.alpha)
+            o.sigma = self.sigma
+        why = f"epochs have not ended the run in {epochs.descent.visits:.0f} visits to each row"
+        self.contest.monitor.uses("Newton steps", why)
+
+    def expected(self, descent: Any) -> float:
+        """Work of the usual number of steps from the dual point of `descent`."""
+        o, free = self.objective, descent.free
+        if self.features:
+            return (ROUND_STEPS if self.rounds else SMOOTH_STEPS) * (o.feature_system_work(free) + self._passes)
+        by_rows = o.row_system_work(free) if free <= self.max_rows else np.inf
+        by_products = FIRST_PRODUCTS * 2.0 * VISIT_NS * o.mean_row_length * free
+        steps = WIDE_ROUND_STEPS if self.rounds else SMOOTH_STEPS
+        return steps * (min(by_rows, by_products) + self._passes)
+
+    @property
+    def _passes(self) -> float:
+        """Work of a step without its system: the gradient, the line search and the step."""
+        return 3.0 * VISIT_NS * stored_rows(self.objective.rows).nnz + 10.0 * self.objective.n
+
+    def turn(self, work: float) -> Status | None:
+        """Take steps until `work` is done; return why the run ends, if it does."""
+        end = self.work + work
+        while self.work < end:
+            status = self.step(end)
+            if status is not None:
+                return status
+        self.w = self.objective.w.copy()
+        return None
+
+    def step(self, end: float = np.inf) -> Status | None:
+        """Evaluate, and take a step unless the run ends; end: most work of this turn."""
+        c, o = self.contest, self.objective
+        f, g = o.gradient()
+        norm = float(np.sqrt(g @ g))
+        ends = self.rounds and norm * norm <= o.moved / o.sigma
+        status = self._recorded(f, g, norm) or self._stall(f)
+        if status is not None:
+            return status
+        self.first = ends
+        if ends:
+            o.accept()
+            o.sigma = min(o.sigma * self.growth, SIGMA_MAX / self.unit)
+            g = o.gradient_on_pieces() if o.p == 1.0 else o.gradient()[1]
+        p = self._direction(f, g, end - self.work)
+        c.monitor.uses(f"{'multiplier rounds: ' if self.rounds else ''}Newton steps by {o.way}")
+        self.t = o.line_search(p)
+        o.step(self.t, p)
+        self.exact = self.exact and abs(self.t - 1.0) <= 1e-9
+        return None
+
+    def _recorded(self, f: float, g: np.ndarray, norm: float) -> Status | None:
+        c, o = self.contest, self.objective
+        bound, alpha = o.bound, o.dual_point if self.rounds else lambda: None
+        if not (self.rounds or o.free_bias):
+            bound = max(bound, f - 0.5 * norm * norm)
+            if o.face_bound > bound:
+                bound, alpha = o.face_bound, lambda: o.face_alpha
+        self.primal, self.dual = o.primal if self.rounds else f, bound
+        fields = {"cg": self.products, "step": self.t}
+        if self.rounds:
+            fields.update(inner_gradient=norm, active=o.support)
+        else:
+            fields.update(gradient=norm, active=o.active)
+        status = c.record(self.primal, o.w, bound, alpha, None if self.rounds else norm, **fields)
+        if status is None and c.rule.range is not None and c.best.gap <= self.range_gap:
+            self.range_gap *= 0.1
+            point = c.best.alpha if self.rounds else o.dual_point()
+            if o.projected_range(point) <= c.rule.range:
+                if not self.rounds:
+                    c.best.primal, c.best.w[:], c.best.alpha = f, o.w, point
+                status = base.RULE
+        if status is None and not self.rounds and self.exact and o.changed == 0:
+            status = base.OPTIMAL
+        return status
+
+    def _stall(self, f: float) -> Status | None:
+        """Status if round-off stops progress here, else None."""
+        gap = self.contest.best.gap
+        lower = f < self.lowest - (ALM_STALL_RTOL if self.rounds else NEWTON_RTOL) * abs(f)
+        better = self.rounds and gap < BETTER * self.smallest
+        self.stalled = 0 if better or (lower and not (self.rounds and self.first)) else self.stalled + 1
+        self.idle = 0 if better else self.idle + (self.rounds and self.first)
+        self.smallest = min(gap, self.smallest)
+        self.lowest = f if self.rounds and self.first else min(f, self.lowest)
+        most = ALM_STALL_STEPS if self.rounds else STALL_STEPS
+        if self.stalled < most and self.idle < ALM_IDLE_ROUNDS:
+            return None
+        return base.OPTIMAL if gap <= ROUNDOFF_GAP else base.PRECISION
+
+    def _direction(self, f: float, g: np.ndarray, rest: float) -> np.ndarray:
+        """The Newton direction; rest: most work of its system by conjugate gradients."""
+        o, cold, self.cold = self.objective, self.cold and not np.any(self.objective.w), False
+        few = 0 < o.active <= self.max_rows and o.has_dual_system
+        if self.features:
+            work = o.feature_system_work(min(o.changed or o.active, o.active))
+            p, self.products, self.exact = o.factorised_direction(g, self.stalled > 0)
+        elif few and self.rows:
+            work = o.face_cost
+            p, self.products, self.exact = o.newton_direction(g, "dual")
+        else:
+            tolerance, most = self._tolerance(f, g), FIRST_PRODUCTS if cold and not self.rounds else 10 * o.d
+            cap = min(most, rest / max(o.product_cost, 1.0) + 1.0)
+            if few:  # no longer than a system of the rows
+                cap = min(cap, max(o.face_cost / max(o.product_cost, 1.0), FIRST_PRODUCTS) + 1.0)
+            p, self.products, reached = o.newton_direction(g, "cg", tolerance, int(cap), self.contest.monitor.ended)
+            self.exact = reached and tolerance == CG_TIGHT
+            work = (self.products + 1) * o.product_cost
+            self.rows = self.rows or (few and self.products * o.product_cost > o.face_cost)
+        self.work += work + self._passes
+        self.contest.monitor.spend(work + self._passes)
+        return p
+
+    def _tolerance(self, f: float, g: np.ndarray) -> float:
+        """Tolerance of conjugate gradients for a step from a point with value f and gradient g."""
+        if self.rounds or not f > 0.0:
+            return CG_LOOSE if self.rounds else CG_TIGHT
+        decrement = float(g @ (g / self.objective.hessian_diagonal()))  # about twice the decrease of the step
+        return min(CG_LOOSE, max(CG_TIGHT, (decrement / f) ** 0.5))
+
+
+def newton_steps(
+    objective: Any, monitor: Monitor, rule: Rule, system: str, by_rows: bool = False, work: float = np.inf
+) -> Status | None:
+    """Take Newton steps alone from the objective's w, which moves to the best point; return why they ended.
+
+    See NewtonSteps; None where `work` is done.
+    """
+    contest = Contest(objective, monitor, rule)
+    contest.late = True
+    steps = NewtonSteps(contest, system, by_rows=by_rows)
+    status = steps.turn(work)
+    if contest.best.primal < steps.primal and (status is None or not status.converged):
+        objective.set_point(contest.best.w)
+    return status
+
+
+def result(
+    task: Any, contest: Contest, epochs: Epochs | None, steps: NewtonSteps | None, interior: tuple | None = None
+) -> Result:
+    """Run the contest of a task and return its result; interior: the last two arguments of `Contest.run`."""
+    monitor, best = contest.monitor, contest.best
+    status = contest.run(epochs, steps, *(interior or ()))
+    count = 0 if epochs is None else epochs.descent.count
+    found = Result(best.w, status, max(count, monitor.iterations), monitor.history, best.alpha)
+    work = sum(candidate.work for candidate in (epochs, steps) if candidate is not None)
+    found.visits = work / (VISIT_NS * max(stored_rows(task.rows).nnz, 1))
+    return found
