@@ -5,7 +5,8 @@ row; where many rows share few features and C is large they may need thousands. 
 the features or of the active rows is cheap; elsewhere conjugate gradients may need as many products.  So each candidate
 gets turns, in counted work (nanoseconds of one core of 2024), which depends on nothing but the problem:
 
-1. Epochs run first, for as long as the usual number of Newton steps would take.
+1. Epochs run first, for as long as the usual number of Newton steps would take; a turn goes on while the fall of what
+   the rule measures says that less than another turn is left.
 2. Newton steps have a turn of the same length, and so on; each pair of turns is twice as long as the last.  Who is
    behind in both primal and dual continues from the other's point; Newton steps that are behind have short turns.
 3. Once Newton steps are ahead in both, they end the run alone.
@@ -56,10 +57,14 @@ MAX_VISITS = 5000.0  # visits to each row after which Newton steps go on alone
 # Epochs: first evaluation of the gap, in visits; later ones after REMAINING_SHARE of the visits still expected, at
 # least MIN_BETWEEN and at most MAX_BETWEEN of those so far
 FIRST_EVALUATION, REMAINING_SHARE, MIN_BETWEEN, MAX_BETWEEN = 4.0, 0.8, 2.0, 0.5
+# Weight of the earlier values in the running mean of the rule's measure, which varies much; epochs, and one in so many
+# of all, over which its fall is measured
+SMOOTHING, RECENT = 0.9, 4
 TIGHTER = 0.3  # factor of the tolerance each time that it is met and the gap is not small enough
 # Conjugate gradients: most products of the first direction from zero weights, and the largest and smallest tolerance,
 # between which it is the root of what a step is about to gain, as a share of f
 FIRST_PRODUCTS, CG_LOOSE, CG_TIGHT = 10, 0.1, 1e-6
+CALLS_NS = 2e5  # nanoseconds of a step's calls, whatever the data
 STALL_STEPS = 3  # Newton steps on a smooth loss without a lower value after which the rest is round-off
 BETTER = 0.999  # factor of the least gap that counts as a smaller one
 # Multiplier rounds: sigma at first, per unit of the slacks, less (at least 1) with more than SIGMA_FEATURES features,
@@ -147,9 +152,10 @@ class Contest:
         status = self._turns(epochs, steps)
         if interior is not None and (status is INTERIOR or status is base.PRECISION):
             before, status = status, interior()
-            if before is INTERIOR and status is base.PRECISION:  # round-off ended them: the others go on
-                self._check = np.inf
+            if before is INTERIOR and status is base.PRECISION and self.rule.range is not None:
+                self._check = np.inf  # round-off ended them, but LIBLINEAR's rule may still be met
                 status = self._turns(epochs, steps)
+        self.candidates = []  # candidates know the contest: a cycle would keep the rows
         return status or base.PRECISION
 
     def _turns(self, epochs: Epochs | None, steps: NewtonSteps | None) -> Status | None:
@@ -197,7 +203,8 @@ class Epochs:
             self.tolerance, self.share, self.measure = rule.sums, RULE_SHARE, "gradient_sum"
         self.has_rule = rule.range is not None or rule.sums is not None
         self.began = False  # whether LIBLINEAR's rule has held
-        self.gaps, self.visits = [1.0], [0.0]  # at each evaluation
+        self.gaps, self.visits, self.works = [1.0], [0.0], [0.0]  # at each evaluation
+        self.measures, self.costs = [1.0], [0.0]  # running mean of the rule's measure, and the work then
         by_gap = contest.monitor.gap is not None or contest.rule.gap > 0.0
         self.next = FIRST_EVALUATION if by_gap else np.inf  # visits at which the gap is evaluated
 
@@ -222,9 +229,17 @@ class Epochs:
             status = self._epochs()
             if status is not None:
                 return status
-            if self.work >= (end if not first or steps is None else steps.expected(descent)):
+            length = steps.expected(descent) if first and steps is not None else work
+            if self.work >= (length if first else end) and self._rest() > length:
                 break
         return self._evaluate(False)
+
+    def _rest(self) -> float:
+        """Work expected until the rule or the gap holds, at the rate of the last epochs."""
+        if self.has_rule:
+            return still_needed(self.measures, self.costs, self.tolerance, max(RECENT, len(self.costs) // RECENT))
+        target = self.contest.rule.gap if self.contest.monitor.gap is None else self.contest.monitor.gap
+        return still_needed(self.gaps, self.works, target, 2)
 
     def _epochs(self) -> Status | None:
         """Run epochs until there is something to decide; return why the run ends, if it does."""
@@ -235,6 +250,9 @@ class Epochs:
         work = descent.run(max(rest, 1) if self.measure == "pg_range" else 1, range_tol, until)
         self.work += work
         c.monitor.spend(work)
+        measure = max(getattr(descent, self.measure), 1e-300)
+        self.measures.append(self.measures[-1] ** SMOOTHING * measure ** (1.0 - SMOOTHING))
+        self.costs.append(self.work)
         if c.monitor.due():
             c.monitor.note(descent.primal_value(), descent.dual_value(), epochs=descent.count)
         met = getattr(descent, self.measure) <= self.tolerance
@@ -275,6 +293,7 @@ class Epochs:
             self.tolerance *= TIGHTER
         self.gaps.append(relative_gap(self.primal, self.dual))
         self.visits.append(descent.visits)
+        self.works.append(self.work)
         if self.next < np.inf:
             target = c.rule.gap if c.monitor.gap is None else c.monitor.gap
             coming = REMAINING_SHARE * still_needed(self.gaps, self.visits, target, 2)
@@ -340,7 +359,7 @@ class NewtonSteps:
     @property
     def _passes(self) -> float:
         """Work of a step without its system: the gradient, the line search and the step."""
-        return 3.0 * VISIT_NS * stored_rows(self.objective.rows).nnz + 10.0 * self.objective.n
+        return CALLS_NS + 3.0 * VISIT_NS * stored_rows(self.objective.rows).nnz + 10.0 * self.objective.n
 
     def turn(self, work: float) -> Status | None:
         """Take steps until `work` is done; return why the run ends, if it does."""
