@@ -173,13 +173,16 @@ class DualCoordinateDescent:
         approximate cost.
         """
         spent = self._face_turn() if self.visits >= self._turn_at else 0.0
+        visits = max(min(max_visits, self._turn_at) - self.visits, 0.0)
+        max_rows = int(min(visits * self.data.n, NO_ROW_LIMIT)) + 1
+        max_epochs = max_epochs if self.count else 1
         if self.data.mapped is not None:
-            count, rows = 1, self._run_on_disk()
+            count = rows = 0
+            while count < max_epochs and rows < max_rows and not (count and self.pg_range <= range_tol):
+                count, rows = count + 1, rows + self._run_on_disk()
         else:
-            visits = max(min(max_visits, self._turn_at) - self.visits, 0.0)
             self.state[3] = 0
-            max_rows = int(min(visits * self.data.n, NO_ROW_LIMIT)) + 1
-            count = self._epoch(self.bias, self.chunk, max_epochs if self.count else 1, range_tol, max_rows)
+            count = self._epoch(self.bias, self.chunk, max_epochs, range_tol, max_rows)
             rows = int(self.state[3])
         self.visits += rows / self.data.n if self.n else 1.0
         if not self.count:

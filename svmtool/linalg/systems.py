@@ -18,6 +18,7 @@ VISIT_NS = 1.3  # a non-zero in an epoch of coordinate descent
 ROW_VISIT_NS = 40.0
 GRAM_NS = 0.4  # a non-zero in a matrix of inner products of rows, which is symmetric
 DENSE_GRAM_NS = 0.05  # the same, dense rows: 0.035 to 0.1 on twelve shapes of 50 to 1000 rows and 100 to 1500 features
+CALLS_NS = 2e5  # the calls of a Newton step, whatever the data
 FACTOR_NS, COPY_NS = 0.02, 10.0  # a factorisation of order m: for each of m^3 and of m^2
 
 MAX_COMPILED_ORDER = 64  # up to this order the compiled Cholesky is faster than the library's

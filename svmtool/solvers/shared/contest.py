@@ -27,7 +27,7 @@ import numpy as np
 from svmtool.coordinate.face_steps import CALL_NONZEROS
 from svmtool.coordinate.hinge import MAX_EPOCHS, still_needed
 from svmtool.data.replicated import stored_rows
-from svmtool.linalg.systems import VISIT_NS
+from svmtool.linalg.systems import CALLS_NS, VISIT_NS
 from svmtool.objectives.duality import relative_gap
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
@@ -64,7 +64,6 @@ TIGHTER = 0.3  # factor of the tolerance each time that it is met and the gap is
 # Conjugate gradients: most products of the first direction from zero weights, and the largest and smallest tolerance,
 # between which it is the root of what a step is about to gain, as a share of f
 FIRST_PRODUCTS, CG_LOOSE, CG_TIGHT = 10, 0.1, 1e-6
-CALLS_NS = 2e5  # nanoseconds of a step's calls, whatever the data
 STALL_STEPS = 3  # Newton steps on a smooth loss without a lower value after which the rest is round-off
 BETTER = 0.999  # factor of the least gap that counts as a smaller one
 # Multiplier rounds: sigma at first, per unit of the slacks, less (at least 1) with more than SIGMA_FEATURES features,
@@ -86,7 +85,8 @@ class Contest:
         self.objective, self.monitor, self.rule = objective, monitor, rule
         self.best, self.candidates, self.interior_work = Best(objective), [], np.inf
         self._check, self._work_then, self._gap_then = np.inf, 0.0, 1.0  # work at which it is next compared; then
-        self.gap_of_rule = RULE_MIN_GAP if objective.d <= GRAM_BELOW else np.inf
+        few = RULE_MIN_GAP if rule.sums is None else rule.gap
+        self.gap_of_rule = few if objective.d <= GRAM_BELOW else np.inf
         self._at_zero: float | None = None
 
     @property
@@ -117,7 +117,10 @@ class Contest:
         status = self.monitor.step(primal if norm is not None else best.primal, best.dual, **fields)
         if status is None and best.gap <= self.rule.gap:
             status = base.RULE
-        if held or (met and norm <= EPOCH_TOL * tol):  # at its own tolerance the objective may be above LIBLINEAR's
+        # A search for C starts where another C ended, and LIBLINEAR's rule alone may end it there.  Elsewhere the
+        # objective may be above LIBLINEAR's where its rule just holds
+        alone = self.monitor.budget == 0.0
+        if held or (met and (not self.monitor.history[1:] if alone else norm <= EPOCH_TOL * tol)):
             self.monitor.liblinear_ends()
         if status is None and (held or met):
             status = base.RULE if best.gap <= self.gap_of_rule else self.monitor.limit()

@@ -13,6 +13,7 @@ import numpy as np
 
 from svmtool.errors import SvmtoolError
 from svmtool.limits import EndedError
+from svmtool.linalg.systems import CALLS_NS
 from svmtool.objectives import power_interior
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.task import Task
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from svmtool.objectives.class_interior import ClassInterior
     from svmtool.solvers.shared.contest import Contest
 
+INTERIOR_CALLS = 5.0  # an interior-point step's calls, in those of a Newton step
 NAME = "interior-point steps"  # in METHODS and the solver log
 
 
@@ -39,7 +41,7 @@ def candidate(task: Task, p: float, run: Contest) -> tuple[Callable[[], Status],
     """What runs these steps on a task with this power of the hinge, and about their work; None: not possible."""
     if not possible(task):
         return None
-    work = power_interior.USUAL_STEPS * power_interior.step_cost(task.rows)
+    work = power_interior.USUAL_STEPS * (power_interior.step_cost(task.rows) + INTERIOR_CALLS * CALLS_NS)
     return lambda: interior_steps(power_interior.PowerInterior(task, p), run.monitor, run.best), work
 
 

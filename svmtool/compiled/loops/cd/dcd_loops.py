@@ -142,7 +142,7 @@ def dcd_epoch(
                 largest = projected
             if projected < smallest:
                 smallest = projected
-            if abs(projected) > 1e-12:
+            if projected != 0.0:
                 old = alpha[i]
                 alpha[i] = min(max(old - gradient / max(square_norms[i] + diagonal[i], 1e-300), 0.0), upper[i])
                 add_multiple(indices, values, w, (alpha[i] - old) * y[i], start, stop, bias)
@@ -208,7 +208,7 @@ def tube_epoch(
                 largest = projected
             if projected < smallest:
                 smallest = projected
-            if abs(projected) > 1e-12:
+            if projected != 0.0:
                 curvature = max(square_norms[i] + diagonal[i], 1e-300)
                 up = min(max(old - over / curvature, 0.0), upper[i])
                 down = min(max(under / curvature - old, 0.0), upper[i])
