@@ -164,11 +164,12 @@ def least_squares(A: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 def conjugate_gradient(
     product: Callable[[np.ndarray], np.ndarray], g: np.ndarray,
     preconditioner: np.ndarray | Callable[[np.ndarray], np.ndarray], tolerance: float, max_steps: int,
-    stopped: Callable[[], bool] = lambda: False,
+    stopped: Callable[[], bool] = lambda: False, min_gain: float = 0.0,
 ) -> tuple[np.ndarray, int, bool]:  # fmt: skip
     """Solve H p = g by preconditioned conjugate gradients from p = 0.
 
-    preconditioner: a diagonal or a function that applies the inverse.  Stops at |r| <= tolerance |g| in its norm.
+    preconditioner: a diagonal or a function that applies the inverse.  Stops at |r| <= tolerance |g| in its norm, or
+    after a step that raises g.p - 1/2 p'Hp by less than `min_gain` times the best step.
     Returns p, the number of products, and whether the tolerance was reached.
     """
     apply = preconditioner if callable(preconditioner) else lambda r: r / preconditioner
@@ -177,7 +178,7 @@ def conjugate_gradient(
     s = apply(r)
     rho = float(r @ s)
     target = tolerance * tolerance * rho
-    q = s.copy()
+    q, best = s.copy(), 0.0
     for k in range(max_steps):
         if rho <= target or stopped():
             return p, k, rho <= target
@@ -190,6 +191,9 @@ def conjugate_gradient(
         r -= step * Hq
         s = apply(r)
         rho, old = float(r @ s), rho
+        best = max(step * old, best)
+        if step * old < min_gain * best:
+            return p, k + 1, rho <= target
         q *= rho / old
         q += s
     return p, max_steps, rho <= target

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from svmtool.compiled.loops.cd.dcd_loops import EVALUATION_SHARE, REMAINING_SHARE
-from svmtool.coordinate.face_steps import CALL_NONZEROS
 from svmtool.coordinate.hinge import MAX_EPOCHS, DualCoordinateDescent, still_needed
 from svmtool.data.replicated import stored_rows
 from svmtool.linalg.systems import FACTOR_NS, VISIT_NS
@@ -31,6 +30,7 @@ EXPECTED_STEPS = 60
 MAX_NEWTON_COST = 4.0
 MIN_DUAL_SHARE = 1e-3  # share of the primal that the bound counts as at least where the gap is measured by it
 RANGE_UNSHRINK_SHARE = 0.3  # factor of the range at which shrunk rows return, each time they do
+CALL_NONZEROS = 1e7  # non-zeros that epochs visit in one call: limits are checked between calls
 FIRST_EPOCHS = 2  # epochs before Newton steps with a matrix of the features take over
 # They do not take over if epochs would reach the gap, at the last rate, within EPOCHS_WORTH epochs and as many more as
 # take the time of EPOCHS_FACTORS factorisations

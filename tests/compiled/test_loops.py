@@ -14,7 +14,6 @@ from svmtool.compiled.loops.rows import solve_loops
 from svmtool.coordinate.hinge import DualCoordinateDescent
 from svmtool.data.csr import CsrRows
 from svmtool.data.replicated import RepeatedRows
-from svmtool.linalg.systems import conjugate_gradient
 from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.task import Task
 
@@ -263,25 +262,19 @@ def test_unfit_arrays_are_refused(wrong):
 
 @pytest.mark.parametrize("bias", [-1.0, 0.5])
 @pytest.mark.parametrize("sides", [1, 2])
-def test_face_steps(sides, bias):
-    """Conjugate gradients over some dual variables, as `conjugate_gradient` makes them on the dense system."""
+def test_face_product(sides, bias):
+    """The product with the matrix of some dual variables, beside dense sums."""
     rng, (n, d) = np.random.default_rng(sides), (30, 12)
     X = reference.random_rows(rng, n, d)
     A = np.vstack([X if bias < 0 else np.column_stack([X, np.full(n, bias)])] * sides)
     y = np.repeat((1.0, -1.0), n) if sides == 2 else np.where(rng.random(n) < 0.5, 1.0, -1.0)
     A *= y[:, None]
-    target, diagonal, alpha = rng.normal(size=len(y)), np.full(len(y), 0.3), rng.random(len(y))
-    w = A.T @ alpha
     face = np.flatnonzero(rng.random(len(y)) < 0.6)
-    m, on_face = len(face), (*csr_of(X), face % n, y[face])
-    residual = (target - A @ w - diagonal * alpha)[face]
-    H = A[face] @ A[face].T + np.diag(diagonal[face])
-    near, v = np.diag(H).copy(), np.empty(A.shape[1])
-    vectors, state = np.concatenate((np.zeros(m), residual, residual / near, np.empty(m))), np.zeros(2)
-    state[0] = residual @ (residual / near)
-    steps = dcd_loops.face_conjugate(*on_face, diagonal[face], near, vectors, v, state, bias, 5, 0.0)
-    wanted, made, _ = conjugate_gradient(H.dot, residual, near, 0.0, 5)
-    assert steps == made == 5
-    np.testing.assert_allclose(vectors[:m], wanted, rtol=1e-9, atol=1e-12)
-    dcd_loops.face_combination(*on_face, vectors[:m], v, bias)
-    np.testing.assert_allclose(v, A[face].T @ vectors[:m], rtol=1e-9, atol=1e-12)
+    m, v, diagonal = len(face), np.empty(A.shape[1]), rng.random(len(face))
+    factors, product = rng.normal(size=m), np.empty(m)
+    dcd_loops.face_product(*csr_of(X), face % n, y[face], diagonal, factors, v, product, bias)
+    np.testing.assert_allclose(v, A[face].T @ factors, rtol=1e-9, atol=1e-12)
+    again = np.empty_like(v)
+    dcd_loops.face_combination(*csr_of(X), face % n, y[face], factors, again, bias)
+    assert np.array_equal(again, v)
+    np.testing.assert_allclose(product, A[face] @ v + diagonal * factors, rtol=1e-9, atol=1e-12)

@@ -76,6 +76,12 @@ def test_conjugate_gradient(d):
     assert conjugate_gradient(H.__matmul__, g, np.ones(d), 0.0, 10 * d, lambda: True)[1:] == (0, False)
 
 
+def test_conjugate_gradients_end_at_a_step_that_gains_little():
+    H, g = np.diag([1.0, 2.0, 3.0]), np.array([1e-3, 1e-3, 1.0])
+    assert conjugate_gradient(H.__matmul__, g, np.ones(3), 0.0, 9, min_gain=1e-2)[1:] == (2, False)
+    assert conjugate_gradient(H.__matmul__, g, np.ones(3), 0.0, 3)[1] == 3
+
+
 def test_conjugate_gradients_end_where_numbers_underflow():
     """q'Hq of features near 1e100 may be 0."""
     p, products, reached = conjugate_gradient(lambda q: 1e-320 * q, np.full(3, 1e-9), np.ones(3), 0.1, 10)
