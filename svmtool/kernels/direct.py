@@ -28,7 +28,6 @@ import numpy as np
 from svmtool import limits
 from svmtool.coordinate.hinge import STARTUP_VISITS, still_needed
 from svmtool.data.replicated import RepeatedRows
-from svmtool.errors import SvmtoolError
 from svmtool.kernels import interior
 from svmtool.kernels.decomposition import Decomposition
 from svmtool.kernels.problems import KernelProblem, Svr
@@ -37,7 +36,6 @@ from svmtool.limits import EndedError
 from svmtool.linalg.systems import VISIT_NS, restore_sum
 from svmtool.models.kernel_functions import LINEAR
 from svmtool.objectives import power_interior
-from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.power_interior import ESTIMATE_GROWTH, PowerInterior, step_cost
 from svmtool.objectives.task import Task
 from svmtool.tolerances import GRAM_BELOW, SUFFICIENT_DECREASE, SUFFICIENT_RISE
@@ -181,24 +179,13 @@ def primal_minimum(problem: KernelProblem) -> np.ndarray | None:
 
 def _interior(task: Task) -> np.ndarray | None:
     """The dual point of the smallest gap, with multipliers set to their bounds where that is indicated."""
-    run, least, idle, best = PowerInterior(task, 1.0), np.inf, 0, None
-    least_mu = np.inf
-    for _ in range(power_interior.MAX_STEPS):
-        limits.check()
-        try:
-            run.measure()
-            gap = relative_gap(run.primal, run.dual)
-            if not (np.isfinite(gap) and np.all(np.isfinite(run.w))):
-                break
-            if gap < least:
-                best, _ = run.dual_at_bounds()
-            idle = 0 if gap < least or run.mu < SUFFICIENT_DECREASE * least_mu else idle + 1
-            rounding = least <= RISING_GAP and gap >= least
-            least, least_mu = min(gap, least), min(run.mu, least_mu)
-            if least <= TARGET_GAP or rounding or idle > power_interior.STALL_STEPS:
-                break
-            run.step()
-        except SvmtoolError:
+    run, least, best = PowerInterior(task, 1.0), np.inf, None
+    for _ in run.steps():
+        rounding = least <= RISING_GAP and run.gap >= least
+        if run.gap < least:
+            best, _ = run.dual_at_bounds()
+        least = min(run.gap, least)
+        if least <= TARGET_GAP or rounding:
             break
     return best
 

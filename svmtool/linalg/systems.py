@@ -23,7 +23,6 @@ FACTOR_NS, COPY_NS = 0.02, 10.0  # a factorisation of order m: for each of m^3 a
 TRIANGLE_ROWS, INVERSE_ROWS = 512, 128  # rows of a triangle copied, and of an inverse computed, at a time
 MAX_CACHED_ROWS = 2048  # rows that KernelCache keeps: 32 MB
 MAX_FAILURES, MAX_EXCHANGES = 5, 500  # of `nonnegative`: block exchanges that do not help; exchanges of single entries
-BOUNDARY_FRACTION = 0.995  # interior-point steps go this share of the way to the nearest bound
 SLOPE_ROUNDINGS = 8.0  # a slope counts as zero up to this many rounding errors of its terms
 RESTORED_SUM_RTOL = 1e-14  # relative error of the sum that `restore_sum` accepts
 # Above this order a factorisation goes by panels of this many columns, to check limits between them.  Orders from 20 to
@@ -197,12 +196,6 @@ def conjugate_gradient(
         q *= rho / old
         q += s
     return p, max_steps, rho <= target
-
-
-def reach(x: np.ndarray, dx: np.ndarray) -> float:
-    """The largest t <= 1 with x + t dx >= 0, for x > 0: the longest interior-point step."""
-    falling = dx < 0.0
-    return min(1.0, float(np.min(-x[falling] / dx[falling], initial=1.0)))
 
 
 class KernelCache:

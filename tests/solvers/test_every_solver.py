@@ -319,7 +319,7 @@ def test_paths_of_alm_are_taken(case, spy):
     from svmtool.objectives.power_interior import PowerInterior
     from svmtool.solvers import alm
 
-    spy(PowerInterior, "step", "interior")
+    spy(PowerInterior, "advance", "interior")
     spy(DualCoordinateDescent, "run", "epochs")
     spy(alm.HingeRounds, "multiplier_rounds", "rounds")
     spy(Augmented, "hessian", "matrix")

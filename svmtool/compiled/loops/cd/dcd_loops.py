@@ -6,8 +6,8 @@ Twice as many variables as rows are the two sides of a tube (training/reductions
 and variable i + rows with sign -1 belong to row i.  At the optimum one of them is zero, so that a row is visited once
 for both (Ho and Lin, Large-scale Linear Support Vector Regression, JMLR 13 (2012), Algorithm 4).
 
-face_...: products for conjugate gradients over some dual variables, see coordinate/face_steps.py; for each of these m its row, sign
-and D_i.
+face_...: products for conjugate gradients over some dual variables (coordinate/face_steps.py); for each of these its
+row, sign and D_i.
 """
 
 import numpy as np
