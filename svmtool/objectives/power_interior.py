@@ -29,7 +29,6 @@ from svmtool.tolerances import MIN_POSITIVE
 # Usual number of steps.  To a gap of 1e-4 on 15 sets of 4 to 500 features (p = 1, 1.5, 2; C = 1, 100, 1e4; free bias):
 # median 10, 90th percentile 23, maximum 39; smaller gaps take some more
 USUAL_STEPS = 20
-ESTIMATE_GROWTH = 1.5  # factor of the work of another method between two estimates of what it still needs
 INTERIOR_PRODUCTS = 4.0  # products with the rows in a step
 
 

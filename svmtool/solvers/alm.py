@@ -32,7 +32,6 @@ from svmtool.solvers.alm_epochs import HingeEpochs
 from svmtool.solvers.alm_rounds import SIGMA_COLD, Rounds
 from svmtool.solvers.shared import base, interior_steps
 from svmtool.solvers.shared.base import BIAS, BIAS_WHY, Monitor, Plan, Result, Rule, bias_only
-from svmtool.solvers.shared.interior_steps import Slower
 from svmtool.tolerances import DUAL_ROWS, GRAM_BELOW
 
 SIGMA_WARM = 5.0  # first sigma with multipliers from coordinate descent
@@ -131,7 +130,7 @@ class HingeRounds(Rounds):
         direct = monitor.gap is not None and interior_steps.possible(task)
         if direct:
             share = KEPT_STEP_COST if self.objective.piecewise_quadratic else NEWTON_STEP_COST
-            self.slower = Slower(task, share * step_cost(task.rows), monitor.gap)
+            self.slower = interior_steps.slower(task, share * step_cost(task.rows), monitor.gap)
         status = self.multiplier_rounds()
         if status is None or (direct and status is base.PRECISION):
             status = interior_steps.interior_steps(PowerInterior(task, task.p), monitor, best)

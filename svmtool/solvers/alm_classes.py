@@ -30,7 +30,8 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.coordinate.crammer_singer import CrammerSingerDescent
-from svmtool.coordinate.hinge import MAX_EPOCHS, still_needed
+from svmtool.coordinate.hinge import MAX_EPOCHS
+from svmtool.engine.slower import still_needed
 from svmtool.limits import EndedError
 from svmtool.objectives import class_interior
 from svmtool.objectives.class_rows import ClassTask

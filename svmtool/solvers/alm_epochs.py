@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from svmtool.compiled.loops.cd.dcd_loops import EVALUATION_SHARE, REMAINING_SHARE
-from svmtool.coordinate.hinge import MAX_EPOCHS, DualCoordinateDescent, still_needed
+from svmtool.coordinate.hinge import MAX_EPOCHS, DualCoordinateDescent
 from svmtool.data.replicated import stored_rows
+from svmtool.engine.slower import still_needed
 from svmtool.linalg.systems import FACTOR_NS, VISIT_NS
 from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.duality import relative_gap

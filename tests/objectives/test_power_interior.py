@@ -15,7 +15,7 @@ from svmtool.objectives.task import Task
 from svmtool.params import Settings
 from svmtool.solvers.shared import base, fallback
 from svmtool.solvers.shared.base import Monitor
-from svmtool.solvers.shared.interior_steps import Slower
+from svmtool.solvers.shared.interior_steps import slower
 from svmtool.training.reductions.one_vs_rest import OneVsRest
 
 POWERS = [1.0, 1.05, 1.3, 1.7, 2.0]
@@ -111,8 +111,8 @@ def test_the_fallback_knows_the_hinge_with_a_free_bias():
 
 def test_a_method_is_slower_once_it_has_cost_as_much_and_will_again():
     task = task_of(1.0, True)
-    fast, slow, stuck = (Slower(task, 1.0, 1e-4) for _ in range(3))
-    steps = int(fast._steps) + 1
+    fast, slow, stuck = (slower(task, 1.0, 1e-4) for _ in range(3))
+    steps = int(fast.cost) + 1
     assert not any(fast.shown(k, max(0.5e-4, 10.0 ** (-5.0 * k / steps))) for k in range(steps + 1))
     assert not slow.shown(steps // 2 + 1, 0.5)
     assert slow.shown(steps, 0.4)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from svmtool.coordinate.hinge import still_needed
+from svmtool.engine.slower import Slower
 from svmtool.limits import EndedError
 from svmtool.objectives import power_interior
 from svmtool.objectives.duality import relative_gap
@@ -33,26 +33,14 @@ def possible(task: Task) -> bool:
     return rows.in_memory and small and bool(np.all(task.cost > 0.0))
 
 
-class Slower:
-    """Decides whether an iterative method is slower than interior-point steps; never before it has cost as much.
+def slower(task: Task, iteration_cost: float, target_gap: float) -> Slower:
+    """Decides whether an iterative method is slower than interior-point steps, by the number of its iterations.
 
     task: one for which they are `possible`; iteration_cost: cost of one of the method's iterations, in the units of
     coordinate/hinge.py; target_gap: the gap that ends it.
     """
-
-    def __init__(self, task: Task, iteration_cost: float, target_gap: float):
-        # what all steps cost, in iterations
-        self._steps = power_interior.USUAL_STEPS * power_interior.step_cost(task.rows) / max(iteration_cost, 1.0)
-        self._target_gap, self._next = target_gap, 0.5 * self._steps
-        self._at, self._gap = 0, 1.0
-
-    def shown(self, k: int, gap: float) -> bool:
-        """Return the decision after k iterations that reached `gap`."""
-        if k < self._next:
-            return False
-        ahead = still_needed([self._gap, gap], [self._at, k], self._target_gap, 1)
-        self._at, self._gap, self._next = k, gap, max(power_interior.ESTIMATE_GROWTH * k, self._steps)
-        return k >= self._steps and ahead > self._steps
+    steps = power_interior.USUAL_STEPS * power_interior.step_cost(task.rows) / max(iteration_cost, 1.0)
+    return Slower(steps, target_gap, 1.0)
 
 
 def interior_steps(

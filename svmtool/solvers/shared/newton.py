@@ -8,8 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.compiled.loops.cd.dcd_loops import REMAINING_SHARE
-from svmtool.coordinate.hinge import MAX_EPOCHS, DualCoordinateDescent, still_needed
+from svmtool.coordinate.hinge import MAX_EPOCHS, DualCoordinateDescent
 from svmtool.data.row_storage import Rows
+from svmtool.engine.slower import still_needed
 from svmtool.objectives.base import Objective
 from svmtool.objectives.duality import relative_gap
 from svmtool.solvers.shared import base

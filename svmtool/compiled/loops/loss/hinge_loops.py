@@ -1,4 +1,4 @@
-"""Powers of the hinge, l(xi) = max(0, xi)^p with 1 <= p <= 2, row by row; conjugate gradients on their Hessian.
+"""Powers of the hinge, l(xi) = max(0, xi)^p with 1 <= p <= 2, row by row.
 
 xi_i = target_i - z_i is the slack of row i, z_i = y_i x_i.w its margin.  hinge2_...: C_i l(xi_i) for p = 2; target has
 length n, or length 1 for the same value in all rows, which saves memory traffic.
@@ -12,10 +12,7 @@ so that b is the slope, in xi, of the smoothed loss  min_v l(v) + sigma/2 (v - t
 b = clip(sigma t, 0, 1); an upper bound `cap` other than 1 gives Huber's loss.
 """
 
-import numpy as np
-
 from svmtool.compiled import helper, loop
-from svmtool.compiled.loops.rows.row_loops import ONE, row_dot
 
 NEGLIGIBLE_SIGMA = 1e8  # with it and beta = 0 the smoothed loss stands for the loss: the smoothing is negligible
 MAX_ROW_STEPS = 60  # most Newton steps for one row; usually a few
@@ -192,59 +189,3 @@ def power_line_search(z, dz, target, cost, beta, out, at, p, sigma, cap, lo, hi)
         out[1] = bend * (2.0 * sigma / (sigma + 2.0))
     else:
         slope_of_rows(z, dz, target, cost, beta, out, at, p, sigma, cap, lo, hi)
-
-
-@helper(fast=True)
-def next_line_search_step(t, slope, curvature, bracket):
-    """The next iterate of Objective.line_search after t; t itself when it has converged.
-
-    bracket: its lower and upper end, updated.
-    """
-    bracket[1 if slope > 0.0 else 0] = t
-    low = bracket[0]
-    high = bracket[1]
-    if not curvature > 0.0 or (high < np.inf and high - low <= 1e-15 * high):
-        return t
-    new = t - slope / curvature
-    near = 1e-14 * abs(t)
-    if not ((low < new and new < high) or abs(new - t) <= near):  # t is an end of the bracket: new = t at the zero
-        new = 0.5 * (low + high) if high < np.inf else 2.0 * t
-    return t if abs(new - t) <= near else new
-
-
-@loop("f8(f8[], f8[], f8[], f8[], f8[], f8[], f8, f8, f8, f8, f8)", fast=True)
-def power_search(z, dz, target, cost, beta, out, a, b, p, sigma, cap):
-    """The minimiser along z + t dz of the smoothed losses and a quadratic of slope a + t b, as Objective.line_search.
-
-    out: scratch, f8[4].
-    """
-    bracket = out[2:]
-    bracket[0] = 0.0
-    bracket[1] = np.inf
-    t = 1.0
-    for _ in range(100):
-        power_line_search(z, dz, target, cost, beta, out, t, p, sigma, cap, np.uint64(0), np.uint64(len(z)))
-        new = next_line_search_step(t, out[0] + a + t * b, out[1] + b, bracket)
-        if new == t:
-            break
-        t = new
-    return t
-
-
-@helper(fast=True)
-def hessian_product(indptr, indices, values, rows, weight, bias, ridge, v, out):
-    """out = R v + sum over `rows` of weight_i x_i (x_i.v); x_i ends with the bias feature where bias >= 0."""
-    d = len(v)
-    total = 0.0
-    shift = bias * v[d - 1] if bias >= 0.0 else 0.0
-    for j in range(d):
-        out[j] = v[j]
-    out[d - 1] *= ridge
-    for k in range(len(rows)):
-        i = rows[k]
-        t = weight[k] * (row_dot(indices, values, v, indptr[i], indptr[i + ONE]) + shift)
-        total += t
-        for at in range(indptr[i], indptr[i + ONE]):
-            out[indices[at]] += t * values[at]
-    if bias >= 0.0:
-        out[d - 1] += bias * total
