@@ -287,7 +287,10 @@ class Objective(Losses):
         """
         self.rows.margins(p, self.y, self.dz)
         inner = self.regular(p)
-        a, b = float(self.w @ inner), float(p @ inner)
+        return self._on_line(float(self.w @ inner), float(p @ inner))
+
+    def _on_line(self, a: float, b: float) -> float:
+        """`line_search` with dz already computed and the regulariser's slope a + t b."""
         low, high, t, slope_tol = 0.0, np.inf, 1.0, 0.0
         if self.line_search_share > 0.0:
             slope_tol = self.line_search_share * abs(self.along(0.0)[0] + a)
