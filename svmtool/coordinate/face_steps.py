@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from svmtool.compiled.loops.cd import dcd_loops
+from svmtool.linalg.systems import conjugate_gradient
 
 if TYPE_CHECKING:
     from typing import Any
@@ -23,7 +24,6 @@ MAX_HALVINGS = 8  # most halvings of a step whose clipping loses more than it ga
 # Where many variables reach a bound on the way, fewer steps gain more: the first number, its factor after a turn that
 # was shortened (2 after one that was not), and the least number.
 FIRST_STEPS, STEPS_FACTOR, MIN_STEPS = 64, 0.5, 4
-CALL_NONZEROS = 1e7  # non-zeros that steps or epochs visit in one call: limits are checked between calls
 
 
 def face_steps(p: Any, max_visits: float, max_steps: int = FIRST_STEPS) -> tuple[float, int]:
@@ -36,25 +36,25 @@ def face_steps(p: Any, max_visits: float, max_steps: int = FIRST_STEPS) -> tuple
     m, rows, bias, indptr = len(face), face % p.data.n, p.bias, p.data.csr_arrays[0]
     nnz = float(np.sum(indptr[rows + 1] - indptr[rows]))
     cost = 2.0 * nnz + 0.1 * len(p.w) + 4.0 * m  # of a step
-    done = cost
     if m == 0 or max_visits < 3.0 * cost:
         return 0.0, max_steps
     alpha, upper, diagonal, w = p.alpha[face], p.upper[face], p.diagonal[face], p.w.copy()
     curvature, z, v = np.maximum(p.square_norms[rows] + diagonal, 1e-300), np.empty(p.n), np.empty(len(w))
     p.rows.margins(w, p.y, z)
     residual = (p.target - z)[face] - diagonal * alpha
-    vectors = np.concatenate((np.zeros(m), residual, residual / curvature, np.empty(m)))
-    state = np.array([float(residual @ (residual / curvature)), 0.0])
-    on_face = *p.data.csr_arrays, rows, p.y[face]
-    remaining = min(int((max_visits - done) / cost), max_steps)
-    while state[0] > 0.0 and remaining > 0:
-        steps = min(remaining, max(int(CALL_NONZEROS / cost), 1))
-        made = dcd_loops.face_conjugate(*on_face, diagonal, curvature, vectors, v, state, bias, steps, MIN_GAIN_SHARE)
-        remaining -= steps
-        done += made * cost
+    on_face, product = (*p.data.csr_arrays, rows, p.y[face]), np.empty(m)
+
+    def along(direction: np.ndarray) -> np.ndarray:
+        dcd_loops.face_product(*on_face, diagonal, direction, v, product, bias)
+        return product
+
+    remaining = min(int((max_visits - cost) / cost), max_steps)
+    with np.errstate(all="ignore"):  # overflow ends the steps
+        step, made, _ = conjugate_gradient(along, residual, curvature, 0.0, remaining, min_gain=MIN_GAIN_SHARE)
+    done = cost * (1 + made)
     before, t = p.dual_value(), 1.0
     for _ in range(MAX_HALVINGS):
-        new = np.clip(alpha + t * vectors[:m], 0.0, upper)
+        new = np.clip(alpha + t * step, 0.0, upper)
         dcd_loops.face_combination(*on_face, new - alpha, v, bias)
         done += nnz
         np.add(w, v, out=p.w)

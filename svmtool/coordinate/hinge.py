@@ -53,20 +53,6 @@ def chunk_of(rows: CsrRows) -> int:
     return min(max(CHUNK_NONZEROS * rows.n // rows.nnz, MIN_CHUNK_ROWS), MAX_CHUNK_ROWS)
 
 
-def still_needed(gaps: list[float], spent: list[float], target_gap: float, evaluations: int) -> float:
-    """Return the expected cost to reach the target gap, at the rate of decrease over the last `evaluations` ones.
-
-    gaps: at each evaluation; spent: the cost until then, in any unit, which is also that of the result.
-    """
-    if gaps[-1] <= target_gap:
-        return 0.0
-    ago = max(len(gaps) - 1 - evaluations, 0)
-    fall = np.log(gaps[ago] / gaps[-1])
-    if not (fall > 0.0 and target_gap > 0.0):
-        return np.inf
-    return (spent[-1] - spent[ago]) * np.log(gaps[-1] / target_gap) / fall
-
-
 class DualCoordinateDescent:
     """Dual coordinate descent from `alpha` (f8[n], kept up to date here; None: zeros), a regularised bias or none.
 

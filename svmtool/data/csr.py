@@ -174,11 +174,6 @@ class CsrRows(Rows):
 
         run_blocks(work, -(-(len(chosen) - first) // step))
 
-    @cached_property
-    def feature_counts(self) -> np.ndarray:
-        """In how many rows each feature is, i8[n_features]."""
-        return np.bincount(self.indices, minlength=self.n_features)
-
     def with_bias(self, bias: float) -> CsrRows:
         return CsrRows(*self.csr_arrays, self.n_features, bias, self.mapped)
 

@@ -26,9 +26,9 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool import limits
-from svmtool.coordinate.hinge import STARTUP_VISITS, still_needed
+from svmtool.coordinate.hinge import STARTUP_VISITS
 from svmtool.data.replicated import RepeatedRows
-from svmtool.errors import SvmtoolError
+from svmtool.engine.slower import Slower
 from svmtool.kernels import interior
 from svmtool.kernels.decomposition import Decomposition
 from svmtool.kernels.problems import KernelProblem, Svr
@@ -37,8 +37,7 @@ from svmtool.limits import EndedError
 from svmtool.linalg.systems import VISIT_NS, restore_sum
 from svmtool.models.kernel_functions import LINEAR
 from svmtool.objectives import power_interior
-from svmtool.objectives.duality import relative_gap
-from svmtool.objectives.power_interior import ESTIMATE_GROWTH, PowerInterior, step_cost
+from svmtool.objectives.power_interior import PowerInterior, step_cost
 from svmtool.objectives.task import Task
 from svmtool.tolerances import GRAM_BELOW, SUFFICIENT_DECREASE, SUFFICIENT_RISE
 
@@ -66,26 +65,9 @@ SCORES_RTOL = 1e-9  # differences of decision values below this share of their s
 JOINING_SHARE = 0.1  # of the largest violation of a variable at its bound, with which others join the face
 
 
-class Slower:
-    """Decides whether steps of pairs are slower than a direct solution.
-
-    They count as slower once they have cost as much and are expected to cost as much again.
-
-    target: the violation of optimality, or the gap, that ends them.
-    """
-
-    def __init__(self, problem: KernelProblem, target: float):
-        self.cost, self._target = cost(problem), target
-        self._next, self._work, self._violation = 0.5 * self.cost, 0.0, np.inf
-
-    def shown(self, work: float, violation: float) -> bool:
-        """Return the decision after `work` values of kernel rows, which have led to this violation, or gap."""
-        if not work > self._next:
-            return False
-        history = [self._violation, violation], [self._work, work]
-        remaining = still_needed(*history, self._target, 1) if self._work else np.inf
-        self._work, self._violation, self._next = work, violation, max(ESTIMATE_GROWTH * work, self.cost)
-        return work > self.cost and remaining > self.cost
+def slower(problem: KernelProblem, target: float) -> Slower:
+    """Decides whether steps of pairs are slower, by their values of kernel rows; target: the violation that ends it."""
+    return Slower(cost(problem), target)
 
 
 def cost(problem: KernelProblem) -> float:
@@ -181,24 +163,13 @@ def primal_minimum(problem: KernelProblem) -> np.ndarray | None:
 
 def _interior(task: Task) -> np.ndarray | None:
     """The dual point of the smallest gap, with multipliers set to their bounds where that is indicated."""
-    run, least, idle, best = PowerInterior(task, 1.0), np.inf, 0, None
-    least_mu = np.inf
-    for _ in range(power_interior.MAX_STEPS):
-        limits.check()
-        try:
-            run.measure()
-            gap = relative_gap(run.primal, run.dual)
-            if not (np.isfinite(gap) and np.all(np.isfinite(run.w))):
-                break
-            if gap < least:
-                best, _ = run.dual_at_bounds()
-            idle = 0 if gap < least or run.mu < SUFFICIENT_DECREASE * least_mu else idle + 1
-            rounding = least <= RISING_GAP and gap >= least
-            least, least_mu = min(gap, least), min(run.mu, least_mu)
-            if least <= TARGET_GAP or rounding or idle > power_interior.STALL_STEPS:
-                break
-            run.step()
-        except SvmtoolError:
+    run, least, best = PowerInterior(task, 1.0), np.inf, None
+    for _ in run.steps():
+        rounding = least <= RISING_GAP and run.gap >= least
+        if run.gap < least:
+            best, _ = run.dual_at_bounds()
+        least = min(run.gap, least)
+        if least <= TARGET_GAP or rounding:
             break
     return best
 

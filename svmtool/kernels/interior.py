@@ -3,22 +3,21 @@ features.
 
     min over a of  1/2 a'Qa + p'a,   E a = e,   0 <= a <= u        (kernels/problems.py)
 
-Primal-dual interior-point method, Mehrotra's predictor-corrector (SIAM J. Optimization 2 (1992) 575-601): a step costs
-a Cholesky factor of Q + diag(z/a + w/(u - a)), z and w the multipliers of the two bounds, or of an equivalent
-matrix of the features.  The number of steps is almost independent of costs, scales and the condition of the kernel
-matrix, unlike that of steps of pairs.
+Primal-dual interior-point steps (engine/interior.py): a step costs a Cholesky factor of Q + diag(z/a + w/(u - a)), with
+the multipliers z and w of the two bounds, or of an equivalent matrix of the features.  The number of steps is almost
+independent of costs, scales and the condition of the kernel matrix, unlike that of steps of pairs.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from svmtool import limits
 from svmtool.data.dense import DenseRows
+from svmtool.engine.interior import Path, refined
 from svmtool.errors import SvmtoolError
 from svmtool.kernels.problems import KernelProblem, LeastSquaresSvc, Points
 from svmtool.kernels.tiles import apart
-from svmtool.linalg.systems import BOUNDARY_FRACTION, Factored, mirror, reach, restore_sum
+from svmtool.linalg.systems import Factored, mirror, restore_sum
 from svmtool.models.kernel_functions import LINEAR
 from svmtool.tolerances import MIN_POSITIVE
 
@@ -29,10 +28,8 @@ MAX_ROW_ENTRIES = 1 << 22  # numbers in the rows of a linear kernel's variables;
 # By systems of d features it costs FEATURES_COST m (0.002 d^2 + d + 8) + FIXED_COST: 24 sets of 300 to 2,000 rows and
 # 4 to 128 features, C = 1 and 1e4, took 0.14 to 1.04 of that (median 0.34), seven of up to 45,568 variables 0.12 to 1.1
 FEATURES_COST = 500.0
-MAX_INTERIOR_STEPS = 100  # of a run
 RESIDUAL_RTOL = 1e-13  # relative complementarity and residuals that no step improves
 BOUND_RATIO = 1e3  # a variable is set to a bound if it is this many times nearer to it than its multiplier to zero
-KERNEL_REFINEMENTS = 3  # rounds of iterative refinement of a linear system
 MAX_SHIFT_SHARE = 1e-12  # a shift by more than this share of the largest diagonal entry means an indefinite matrix
 
 
@@ -94,13 +91,13 @@ def minima(problem: KernelProblem, thin: bool | None = None) -> list[np.ndarray]
         if not 0.0 < size < np.inf:
             return []
         if thin:
-            Q = _Thin(problem.rows.dense_of(row) * (unit / size**0.5 * y)[:, None])
+            Q: np.ndarray | _Thin = _Thin(problem.rows.dense_of(row) * (unit / size**0.5 * y)[:, None])
         else:
             K = kernel_matrix(problem.points)[np.ix_(row, row)]
             Q = (unit * y)[:, None] * K * (unit * y) / size
-        points = _interior(Q, p / size, E, E @ (problem.start[used] / unit), upper / unit, problem.floor / size)
+        path = _Box(Q, p / size, E, E @ (problem.start[used] / unit), upper / unit, problem.floor / size)
     found = []
-    for x in points:
+    for x in path.minima():
         with np.errstate(all="ignore"):
             a = np.clip(unit * x, 0.0, upper)
             a[x >= upper / unit] = upper[x >= upper / unit]
@@ -138,85 +135,65 @@ class _ThinFactor:
         return g - self._B @ self._factor.solve(g @ self._B)
 
 
-def _interior(
-    Q: np.ndarray | _Thin, p: np.ndarray, E: np.ndarray, fixed: np.ndarray, u: np.ndarray, floor: float
-) -> list[np.ndarray]:
-    """Return the best x found, first with variables at the bounds that the multipliers indicate.
+class _Box(Path):
+    """The problem in units of its size.  gap: the largest relative error, of the products and of both residuals.
 
     floor: errors are relative to at least this value.
     """
-    m = len(p)
-    x = np.minimum(0.5 * u, 1.0)
-    slack = u - x
-    z, w, lam = np.ones(m), np.ones(m), np.zeros(len(E))
-    best, found = np.inf, []
-    for _ in range(MAX_INTERIOR_STEPS):
-        limits.check()
-        Qx = Q @ x
-        dual, primal = Qx + p - E.T @ lam - z + w, E @ x - fixed
-        inner = float(x @ z + slack @ w)
-        value = max(0.5 * float(x @ Qx), float(np.abs(p) @ x), floor, MIN_POSITIVE)
-        merit = max(
-            inner / value,
-            float(np.abs(dual).max()) / max(1.0, float(np.abs(Qx).max()), float(z.max()), float(w.max())),
-            float(np.abs(primal).max()) / float(x.max()),
+
+    def __init__(
+        self, Q: np.ndarray | _Thin, p: np.ndarray, E: np.ndarray, fixed: np.ndarray, u: np.ndarray, floor: float
+    ):
+        self.Q, self.p, self.E, self.fixed, self.u, self.floor = Q, p, E, fixed, u, floor
+        x = np.minimum(0.5 * u, 1.0)
+        super().__init__([x, u - x], [np.ones(len(p)), np.ones(len(p))], [np.zeros(len(E))])
+
+    def measure(self) -> None:
+        (x, _), (z, w), Qx = self.x, self.z, self.Q @ self.x[0]
+        self._dual, self._missing = Qx + self.p - self.E.T @ self.free[0] - z + w, self.E @ x - self.fixed
+        self.primal = max(0.5 * float(x @ Qx), float(np.abs(self.p) @ x), self.floor, MIN_POSITIVE)
+        self.products = self.mu * self._total / self.primal
+        self.gap = max(
+            self.products,
+            float(np.abs(self._dual).max()) / max(1.0, float(np.abs(Qx).max()), float(z.max()), float(w.max())),
+            float(np.abs(self._missing).max()) / float(x.max()),
         )
-        if not np.isfinite(merit):
-            break
-        if merit < best:
-            best = merit
-            low, high = (x <= slack) & (x * BOUND_RATIO < z * u), (slack < x) & (slack * BOUND_RATIO < w * u)
-            found = [np.where(low, 0.0, np.where(high, u, x)), x]
-        if merit <= RESIDUAL_RTOL or (inner <= RESIDUAL_RTOL * value and merit > best):  # the residuals are round-off
-            break
-        try:
-            system = _System(Q, z / x + w / slack, E)
-            dx, _, dz, dw = system.step(dual, primal, x, slack, z, w, x * z, slack * w)
-            t = min(reach(x, dx), reach(slack, -dx), reach(z, dz), reach(w, dw))
-            after = float((x + t * dx) @ (z + t * dz) + (slack - t * dx) @ (w + t * dw))
-            centre = inner / (2 * m) * min(max(after / max(inner, MIN_POSITIVE), 0.0) ** 3, 1.0)
-            low, high = x * z + dx * dz - centre, slack * w - dx * dw - centre
-            dx, dlam, dz, dw = system.step(dual, primal, x, slack, z, w, low, high)
-        except (np.linalg.LinAlgError, SvmtoolError):  # round-off, or an indefinite kernel
-            break
-        t = BOUNDARY_FRACTION * min(reach(x, dx), reach(slack, -dx), reach(z, dz), reach(w, dw))
-        x, slack, lam, z, w = x + t * dx, slack - t * dx, lam + t * dlam, z + t * dz, w + t * dw
-    return found
 
-
-class _System:
-    """Newton's system for one point: H = I + S Q S factorised, S^-2 = `curve` = z/x + w/slack, bordered by E."""
-
-    def __init__(self, Q: np.ndarray | _Thin, curve: np.ndarray, E: np.ndarray):
-        scale = 1.0 / np.sqrt(curve)
-        if isinstance(Q, _Thin):
-            self._factor = self._H = _ThinFactor(scale[:, None] * Q.B)
+    def factorise(self) -> None:
+        """H = I + S Q S, S^-2 = z/x + w/slack, bordered by E."""
+        (x, slack), (z, w) = self.x, self.z
+        self._scale = scale = 1.0 / np.sqrt(z / x + w / slack)
+        if isinstance(self.Q, _Thin):
+            self._factor = self._H = _ThinFactor(scale[:, None] * self.Q.B)
         else:
-            H = scale[:, None] * Q * scale
+            H = scale[:, None] * self.Q * scale
             H.flat[:: len(H) + 1] += 1.0
             self._factor, self._H = Factored(H), H
-        self._scale, self._E = scale, E
-        self._border = np.stack([self._solve(e) for e in E])
-        self._corner = E @ self._border.T
+        self._border = np.stack([self._solved(e) for e in self.E])
+        self._corner = self.E @ self._border.T
 
-    def _solve(self, g: np.ndarray) -> np.ndarray:
+    def _solved(self, g: np.ndarray) -> np.ndarray:
         """(Q + S^-2)^-1 g, refined, because the factor may be of a slightly shifted matrix."""
-        right = self._scale * g
-        x = self._factor.solve(right)
-        for _ in range(KERNEL_REFINEMENTS):
-            x = x + self._factor.solve(right - self._H @ x)
-        return self._scale * x
+        return self._scale * refined(self._factor.solve, self._H.__matmul__, self._scale * g)
 
-    def step(
-        self, dual: np.ndarray, primal: np.ndarray, x: np.ndarray, slack: np.ndarray, z: np.ndarray, w: np.ndarray,
-        low: np.ndarray, high: np.ndarray,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
-        """Return changes of x, lam, z, w: residuals to 0, x z by -low and slack w by -high."""
-        g = -dual - low / x + high / slack
-        plain = self._solve(g)
-        dlam = np.linalg.solve(self._corner, -primal - self._E @ plain)
+    def solve(self, changes: list[np.ndarray]) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        plain = self._solved(changes[0] / self.x[0] - changes[1] / self.x[1] - self._dual)
+        dlam = np.linalg.solve(self._corner, -self._missing - self.E @ plain)
         dx = plain + self._border.T @ dlam
-        return dx, dlam, -(low + z * dx) / x, -(high - w * dx) / slack
+        return [dx, -dx], [dlam]
+
+    def minima(self) -> list[np.ndarray]:
+        """The best x found, first with variables at the bounds that the multipliers indicate."""
+        best, found, u = np.inf, [], self.u
+        for _ in self.steps():
+            (x, slack), (z, w) = self.x, self.z
+            if self.gap < best:
+                best = self.gap
+                low, high = (x <= slack) & (x * BOUND_RATIO < z * u), (slack < x) & (slack * BOUND_RATIO < w * u)
+                found = [np.where(low, 0.0, np.where(high, u, x)), x.copy()]
+            if self.gap <= RESIDUAL_RTOL or (self.products <= RESIDUAL_RTOL and self.gap > best):  # round-off is left
+                break
+        return found
 
 
 def least_squares(problem: LeastSquaresSvc) -> np.ndarray | None:
@@ -241,11 +218,7 @@ def solution_of_squares(K: np.ndarray, y: np.ndarray, cost: np.ndarray, shift: f
         return None
 
     def solve(g: np.ndarray) -> np.ndarray:
-        right = scale * g
-        x = factor.solve(right)
-        for _ in range(KERNEL_REFINEMENTS):
-            x = x + factor.solve(right - H @ x)
-        return scale * x
+        return scale * refined(factor.solve, H.__matmul__, scale * g)
 
     c = solve(y)
     if shift == 0.0:

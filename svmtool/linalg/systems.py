@@ -21,17 +21,14 @@ DENSE_GRAM_NS = 0.05  # the same, dense rows: 0.035 to 0.1 on twelve shapes of 5
 CALLS_NS = 2e5  # the calls of a Newton step, whatever the data
 FACTOR_NS, COPY_NS = 0.02, 10.0  # a factorisation of order m: for each of m^3 and of m^2
 
-MAX_COMPILED_ORDER = 64  # up to this order the compiled Cholesky is faster than the library's
-TRIANGLE_ROWS = 512  # rows of an inverse computed, or of a triangle copied, at a time
+TRIANGLE_ROWS, INVERSE_ROWS = 512, 128  # rows of a triangle copied, and of an inverse computed, at a time
 MAX_CACHED_ROWS = 2048  # rows that KernelCache keeps: 32 MB
 MAX_FAILURES, MAX_EXCHANGES = 5, 500  # of `nonnegative`: block exchanges that do not help; exchanges of single entries
-BOUNDARY_FRACTION = 0.995  # interior-point steps go this share of the way to the nearest bound
 SLOPE_ROUNDINGS = 8.0  # a slope counts as zero up to this many rounding errors of its terms
 RESTORED_SUM_RTOL = 1e-14  # relative error of the sum that `restore_sum` accepts
-# Above this order a factorisation uses panels of this many columns.  Without any, four sets of 500 to 780 features took
-# 1.0 to 1.4 times as long.  Without them up to order 400, whole commands (-s 0 to 4 and 42) on thirteen sets of 16 to
-# 10,000 features took 0.75 to 1.08 of the time, 0.96 in the mean; but it would change the last bits of models.
-MIN_PANEL_ORDER, PANEL_COLUMNS = 128, 40
+# Above this order a factorisation goes by panels of this many columns, to check limits between them.  Orders from 20 to
+# 1400 take 0.7 to 1.2 of the time of one library call
+MIN_PANEL_ORDER, PANEL_COLUMNS = 1024, 64
 
 
 def solve_positive(H: np.ndarray, g: np.ndarray) -> np.ndarray:
@@ -45,18 +42,8 @@ def solve_shifted(H: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, float]:
     It is 0 unless H is singular up to round-off, and then as small as possible.
     Raises SvmtoolError if none suffices: non-finite numbers, or a diagonal of zeros.
     """
-    d = len(g)
-    shift = 0.0
-    while True:
-        p = g.copy()
-        if d <= MAX_COMPILED_ORDER:
-            upper = H.copy()
-            if not solve_loops.cholesky_solve(upper, g, p, d):
-                return p, shift
-        elif (lower := _cholesky(H)) is not None:
-            solve_loops.substitute(lower, p, d)
-            return p, shift
-        H, shift = _shifted(H, shift)
+    factored = Factored(H)
+    return factored.solve(g), factored.shift
 
 
 def mirror(H: np.ndarray) -> np.ndarray:
@@ -91,23 +78,18 @@ class Factored:
 
     def inverse(self) -> np.ndarray:
         """H^-1, both triangles: f8 of H's shape."""
-        d, lower = len(self._lower), self._lower
-        half = np.zeros((d, d))  # L^-1, TRIANGLE_ROWS rows at a time, to check limits often enough
-        for start in range(0, d, TRIANGLE_ROWS):
+        lower, d = self._lower, len(self._lower)
+        half, whole = np.zeros((d, d)), np.empty((d, d))  # half: L^-1
+        for start in range(0, d, INVERSE_ROWS):
             limits.check()
-            stop = min(start + TRIANGLE_ROWS, d)
+            stop = min(start + INVERSE_ROWS, d)
             corner = np.linalg.inv(lower[start:stop, start:stop])
             half[start:stop, :start] = -corner @ (lower[start:stop, :start] @ half[:start, :start])
             half[start:stop, start:stop] = corner
-        whole = np.empty((d, d))
-        for start in range(0, d, TRIANGLE_ROWS):
+        for start in range(0, d, INVERSE_ROWS):
             limits.check()
-            stop = min(start + TRIANGLE_ROWS, d)
-            own = half[start:, start:stop]
-            whole[start:stop, start:stop] = own.T @ own
-            whole[start:stop, stop:] = own[stop - start :].T @ half[stop:, stop:]
-            whole[stop:, start:stop] = whole[start:stop, stop:].T
-        return whole
+            whole[start : start + INVERSE_ROWS] = half[start:, start : start + INVERSE_ROWS].T @ half[start:]
+        return mirror(whole)
 
 
 def inverse(H: np.ndarray) -> np.ndarray:
@@ -128,33 +110,23 @@ def inverse(H: np.ndarray) -> np.ndarray:
 def _cholesky(H: np.ndarray) -> np.ndarray | None:
     """The lower triangular L of H = L L', given the upper triangle of H; None if H is not positive definite."""
     d = len(H)
-    if d > MIN_PANEL_ORDER:
-        return _cholesky_in_panels(H)
     try:
-        lower = np.ascontiguousarray(np.linalg.cholesky(H.T))
+        lower = np.ascontiguousarray(np.linalg.cholesky(H.T)) if d <= MIN_PANEL_ORDER else _in_panels(H)
     except np.linalg.LinAlgError:
         return None
     return None if np.isnan(lower[-1:, -1:]).any() else lower  # the library ignores a nan, which reaches this entry
 
 
-def _cholesky_in_panels(H: np.ndarray) -> np.ndarray | None:
-    """As `_cholesky`, PANEL_COLUMNS columns at a time, so that most of the work is matrix products.
-
-    The library's factorisation, called through numpy, takes nearly twice as long for some hundred columns.
-    """
+def _in_panels(H: np.ndarray) -> np.ndarray:
+    """As `_cholesky`, PANEL_COLUMNS columns at a time; LinAlgError if H is not positive definite."""
     d = len(H)
     lower = np.zeros((d, d))
     for start in range(0, d, PANEL_COLUMNS):
         limits.check()
-        stop = min(start + PANEL_COLUMNS, d)
-        m = stop - start
-        panel = H[start:stop, start:].T.copy()
-        panel -= lower[start:, :start] @ lower[start:stop, :start].T
-        corner, inverse = panel[:m], np.zeros((m, m))
-        if solve_loops.factor_corner(corner.reshape(-1), inverse.reshape(-1), m):
-            return None
-        lower[start:stop, start:stop] = corner
-        np.matmul(panel[m:], inverse, out=lower[stop:, start:stop])
+        own, below = slice(start, start + PANEL_COLUMNS), slice(start + PANEL_COLUMNS, None)
+        panel = H[own, start:].T - lower[start:, :start] @ lower[own, :start].T
+        lower[own, own] = corner = np.linalg.cholesky(panel[:PANEL_COLUMNS])
+        np.matmul(panel[PANEL_COLUMNS:], np.linalg.inv(corner).T, out=lower[below, own])
     return lower
 
 
@@ -192,11 +164,12 @@ def least_squares(A: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 def conjugate_gradient(
     product: Callable[[np.ndarray], np.ndarray], g: np.ndarray,
     preconditioner: np.ndarray | Callable[[np.ndarray], np.ndarray], tolerance: float, max_steps: int,
-    stopped: Callable[[], bool] = lambda: False,
+    stopped: Callable[[], bool] = lambda: False, min_gain: float = 0.0,
 ) -> tuple[np.ndarray, int, bool]:  # fmt: skip
     """Solve H p = g by preconditioned conjugate gradients from p = 0.
 
-    preconditioner: a diagonal or a function that applies the inverse.  Stops at |r| <= tolerance |g| in its norm.
+    preconditioner: a diagonal or a function that applies the inverse.  Stops at |r| <= tolerance |g| in its norm, or
+    after a step that raises g.p - 1/2 p'Hp by less than `min_gain` times the best step.
     Returns p, the number of products, and whether the tolerance was reached.
     """
     apply = preconditioner if callable(preconditioner) else lambda r: r / preconditioner
@@ -205,7 +178,7 @@ def conjugate_gradient(
     s = apply(r)
     rho = float(r @ s)
     target = tolerance * tolerance * rho
-    q = s.copy()
+    q, best = s.copy(), 0.0
     for k in range(max_steps):
         if rho <= target or stopped():
             return p, k, rho <= target
@@ -218,15 +191,12 @@ def conjugate_gradient(
         r -= step * Hq
         s = apply(r)
         rho, old = float(r @ s), rho
+        best = max(step * old, best)
+        if step * old < min_gain * best:
+            return p, k + 1, rho <= target
         q *= rho / old
         q += s
     return p, max_steps, rho <= target
-
-
-def reach(x: np.ndarray, dx: np.ndarray) -> float:
-    """The largest t <= 1 with x + t dx >= 0, for x > 0: the longest interior-point step."""
-    falling = dx < 0.0
-    return min(1.0, float(np.min(-x[falling] / dx[falling], initial=1.0)))
 
 
 class KernelCache:

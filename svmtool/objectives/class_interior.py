@@ -2,9 +2,8 @@
 
     min over b of  1/2 sum_m a_m'K a_m + sum_i b_{i,y_i},   a_im = C_i [m = y_i] - b_im,   sum_m b_im = C_i,   b >= 0
 
-Primal-dual steps by Mehrotra's predictor-corrector method (SIAM J. Optimization 2 (1992) 575-601); t_i and z_im are the
-multipliers of the sums and bounds.  Newton's system separates into an n x n system for each class, K + D_m with
-D_im = z_im / b_im, and one for the changes of t:
+Primal-dual steps (engine/interior.py); t_i and z_im are the multipliers of the sums and bounds.  Newton's system
+separates into an n x n system for each class, K + D_m with D_im = z_im / b_im, and one for the changes of t:
 
     (K + D_m) db_m + dt = r_m,   (sum_m (K + D_m)^-1) dt = sum_m (K + D_m)^-1 r_m - sum_m db_m
 
@@ -17,9 +16,10 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool import limits
-from svmtool.linalg.systems import BOUNDARY_FRACTION, GRAM_NS, Factored, KernelCache, inverse, mirror, reach
+from svmtool.engine.interior import BOUND_SHARE, REFINEMENTS, Path
+from svmtool.linalg.systems import GRAM_NS, Factored, KernelCache, inverse, mirror
 from svmtool.objectives.class_rows import ClassRows, ClassTask
-from svmtool.objectives.power_interior import BOUND_SHARE, INTERIOR_REFINEMENTS
+from svmtool.objectives.duality import relative_gap
 from svmtool.tolerances import MIN_POSITIVE
 
 MAX_MATRIX_NUMBERS = 1 << 24  # 128 MB: in the inverses of all classes and OTHER_MATRICES more n x n matrices
@@ -40,10 +40,10 @@ def cost(task: ClassTask) -> float:
     return GRAM_NS * n * task.rows.nnz + USUAL_CLASS_INTERIOR_STEPS * k * (CLASS_CALLS_NS + INVERSE_NS * n**3)
 
 
-class ClassInterior:
+class ClassInterior(Path):
     """The iterates.  After `measure`: primal and dual, the values at w (flat W) and at the feasible alpha.
 
-    gradient: the largest dual residual; mu: the mean product of b and z.
+    gradient: the largest dual residual.
     """
 
     def __init__(self, task: ClassTask):
@@ -58,6 +58,7 @@ class ClassInterior:
         self._t = -slopes.min(axis=1)
         z = slopes + self._t[:, None]
         self._z = np.maximum(z, max(MIN_START_SHARE * float(z.max()), MIN_POSITIVE))
+        super().__init__([self._b], [self._z], [self._t])
 
     def measure(self) -> None:
         """Compute values and residuals at the iterates."""
@@ -76,7 +77,7 @@ class ClassInterior:
         self._residual[self._own] += 1.0
         self._missing = sums - self.task.cost
         self.gradient = float(np.abs(self._residual).max())
-        self.mu = float(np.mean(self._b * self._z))
+        self.gap = relative_gap(self.primal, self.dual)
 
     def dual_at_bounds(self) -> tuple[np.ndarray, float]:
         """The dual point and its value, with b_im = 0 where its multiplier shows that it is zero at the optimum."""
@@ -95,21 +96,9 @@ class ClassInterior:
         alpha[self._own] += cost
         return alpha.reshape(-1), float(np.sum(alpha[self._own]))
 
-    def step(self) -> float:
-        """Take one step; returns its length, at most 1."""
-        b, z = self._b, self._z
-        self._factorise(z / b)
-        db, _, dz = self._direction(b * z)
-        t = min(reach(b, db), reach(z, dz))
-        after, before = float(np.mean((b + t * db) * (z + t * dz))), self.mu
-        centre = before * min(max(after / max(before, MIN_POSITIVE), 0.0) ** 3, 1.0)
-        db, dt, dz = self._direction(b * z + db * dz - centre)
-        t = BOUNDARY_FRACTION * min(reach(b, db), reach(z, dz))
-        self._b, self._t, self._z = b + t * db, self._t + t * dt, z + t * dz
-        return t
-
-    def _factorise(self, D: np.ndarray) -> None:
+    def factorise(self) -> None:
         """Compute the inverses of K + D_m and factorise their sum."""
+        D = self._z / self._b
         n, K, self._D = len(D), self._K, D
         self._inverses, whole = [], np.zeros((n, n))
         for scale in 1.0 / np.sqrt(D.T):
@@ -123,11 +112,10 @@ class ClassInterior:
             self._inverses.append(inner)
         self._sum = Factored(whole)
 
-    def _direction(self, products: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Changes of b, t and z that make the residuals zero and change b z by -products."""
-        right = -self._residual - products / self._b
+    def solve(self, changes: list[np.ndarray]) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        right = changes[0] / self._b - self._residual
         db, dt, rest = np.zeros_like(right), np.zeros(len(right)), right
-        for _ in range(1 + INTERIOR_REFINEMENTS):
+        for _ in range(1 + REFINEMENTS):
             limits.check()
             more = self._sum.solve(self._apply(rest).sum(axis=1) + self._missing + db.sum(axis=1))
             dt += more
@@ -135,7 +123,7 @@ class ClassInterior:
             rest = right - (self._K @ db + self._D * db + dt[:, None])
             if float(np.abs(rest).max()) <= CLASS_REFINED_RTOL * float(np.abs(right).max()):
                 break
-        return db, dt, -(products + self._z * db) / self._b
+        return [db], [dt]
 
     def _apply(self, right: np.ndarray) -> np.ndarray:
         """(K + D_m)^-1 times column m, for each m."""

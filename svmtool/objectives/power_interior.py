@@ -19,20 +19,16 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.data.row_storage import Rows
+from svmtool.engine.interior import BOUND_SHARE, REFINEMENTS, Path, refined
 from svmtool.linalg import systems
-from svmtool.linalg.systems import BOUNDARY_FRACTION, Factored, mirror, restore_sum
-from svmtool.objectives.duality import balancing, best_multiple
+from svmtool.linalg.systems import Factored, mirror, restore_sum
+from svmtool.objectives.duality import balancing, best_multiple, relative_gap
 from svmtool.objectives.task import Task
 from svmtool.tolerances import MIN_POSITIVE
 
 # Usual number of steps.  To a gap of 1e-4 on 15 sets of 4 to 500 features (p = 1, 1.5, 2; C = 1, 100, 1e4; free bias):
 # median 10, 90th percentile 23, maximum 39; smaller gaps take some more
 USUAL_STEPS = 20
-ESTIMATE_GROWTH = 1.5  # factor of the work of another method between two estimates of what it still needs
-MAX_STEPS, STALL_STEPS = 200, 12  # of a run: in all, and with neither a smaller gap nor a sufficient decrease of mu
-BOUND_SHARE = 1e-3  # ratio to its slack below which a multiplier is set to its bound
-INTERIOR_REFINEMENTS = 2  # rounds of iterative refinement of a linear system
-MU_RTOL = 1e-14  # smaller complementarity products, relative to the value, are round-off
 INTERIOR_PRODUCTS = 4.0  # products with the rows in a step
 
 
@@ -45,18 +41,17 @@ def step_cost(rows: Rows) -> float:
     """Approximate nanoseconds of a step, by the costs in linalg/systems.py."""
     length, d, n = rows.nnz / max(rows.n, 1), float(rows.d), float(rows.n)
     if by_rows(rows):
-        products = INTERIOR_PRODUCTS + 2.0 * INTERIOR_REFINEMENTS * INTERIOR_PRODUCTS
+        products = INTERIOR_PRODUCTS + 2.0 * REFINEMENTS * INTERIOR_PRODUCTS
         square = systems.FACTOR_NS * n + systems.COPY_NS + systems.GRAM_NS * length / USUAL_STEPS
         return systems.VISIT_NS * rows.nnz * products + square * n * n
     products = INTERIOR_PRODUCTS + 0.5 * length / rows.gram_entries
     return systems.VISIT_NS * rows.nnz * products + systems.FACTOR_NS * d**3 + systems.COPY_NS * d * d
 
 
-class PowerInterior:
+class PowerInterior(Path):
     """The iterates for one task and power.  After `measure`: primal and dual, the values at w and the feasible alpha.
 
-    gradient: largest entry of |R w - sum a_i y_i x_i|; inner: mean of both products over C_i; mu: the same, but not
-    below round-off of the primal value.
+    gradient: largest entry of |R w - sum a_i y_i x_i|; mu: mean of both products over C_i.
     """
 
     def __init__(self, task: Task, p: float):
@@ -67,13 +62,12 @@ class PowerInterior:
         if self.free_bias:
             self._penalty[-1] = 0.0
         unit = max(float(np.mean(np.abs(self.target))), MIN_POSITIVE)
-        self.w, self._z = np.zeros(d), np.empty(n)
-        self._unit_slack = unit
+        self.w, self._z, self._unit_slack = np.zeros(d), np.empty(n), unit
         self._xi = np.maximum(self.target, 0.0) + unit
         self._s = self._xi - self.target
         self._a = 0.5 * unit ** (self.p - 1.0) * self.cost
         self._v = self.p * self.cost * self._xi ** (self.p - 1.0) - self._a
-        self._total = float(np.sum(self.cost))
+        super().__init__([self._a, self._xi], [self._s, self._v], [self.w], self.cost)
         self._kernel: np.ndarray | None = None  # inner products of all rows, without a free bias
 
     def measure(self) -> None:
@@ -87,8 +81,7 @@ class PowerInterior:
         self.gradient = float(np.abs(self._dual_residual).max(initial=0.0))
         self._row_residual = self._z + self._xi - self._s - self.target
         self._xi_residual = p * self.cost * self._xi ** (p - 1.0) - a - self._v
-        self.inner = (float(a @ self._s) + float(self._v @ self._xi)) / (2.0 * self._total)
-        self.mu = max(self.inner, MU_RTOL * self.primal / (2.0 * self._total))
+        self.gap = relative_gap(self.primal, self.dual)
 
     def dual_at_bounds(self) -> tuple[np.ndarray, float]:
         """The dual point, and its value, with multipliers set to their bounds where the iterates show this.
@@ -124,29 +117,11 @@ class PowerInterior:
         conjugate = (p - 1.0) * float(self.cost @ (per_cost / p) ** degree)
         return alpha, best_multiple(linear, float(v @ v), conjugate, degree, np.inf), sums
 
-    def step(self) -> float:
-        """Predictor-corrector step after `measure`; returns its length, at most 1.
-
-        Raises SvmtoolError on overflow and EndedError when the run ends.
-        """
-        p, a, s, v, xi = self.p, self._a, self._s, self._v, self._xi
-        xi_curvature = p * (p - 1.0) * self.cost * xi ** (p - 2.0) + v / xi
-        self._xi_curvature, self._curve = xi_curvature, 1.0 / (1.0 / xi_curvature + s / a)
-        self._factorise()
-        _, da, dxi, ds, dv = self._solve(-a * s, -v * xi)
-        t = min(_reach(a, da), _reach(s, ds), _reach(xi, dxi), _reach(v, dv))
-        after = float((a + t * da) @ (s + t * ds)) + float((v + t * dv) @ (xi + t * dxi))
-        share = min(max(after / max(2.0 * self._total * self.inner, MIN_POSITIVE), 0.0), 1.0)
-        centre = self.inner * share**3 * self.cost
-        dw, da, dxi, ds, dv = self._solve(centre - a * s - da * ds, centre - v * xi - dv * dxi)
-        t = min(_reach(a, da), _reach(s, ds), _reach(xi, dxi), _reach(v, dv))
-        t = 1.0 if t >= 1.0 else BOUNDARY_FRACTION * t
-        for x, dx in ((self.w, dw), (a, da), (s, ds), (xi, dxi), (v, dv)):
-            x += t * dx
-        return t
-
-    def _factorise(self) -> None:
+    def factorise(self) -> None:
         """Factorise R + X'DX after Jacobi scaling, or the n x n system if rows are fewer than features."""
+        p, xi = self.p, self._xi
+        self._xi_curvature = p * (p - 1.0) * self.cost * xi ** (p - 2.0) + self._v / xi
+        self._curve = 1.0 / (1.0 / self._xi_curvature + self._s / self._a)
         if by_rows(self.rows):
             self._factorise_rows()
             return
@@ -177,16 +152,12 @@ class PowerInterior:
     def _solve_system(self, right: np.ndarray) -> np.ndarray:
         """(R + X'DX)^-1 right."""
         if not by_rows(self.rows):
-            right = self._unit * right
-            x = self._factor.solve(right)
-            for _ in range(INTERIOR_REFINEMENTS):
-                x = x + self._factor.solve(right - self._H @ x)
-            return self._unit * x
-        x = self._solve_by_rows(right)
-        for _ in range(INTERIOR_REFINEMENTS):
-            residual = right - self._penalty * x - self.rows.curvature_product(self._curve, x)
-            x = x + self._solve_by_rows(residual)
-        return x
+            return self._unit * refined(self._factor.solve, self._H.__matmul__, self._unit * right)
+
+        def product(x: np.ndarray) -> np.ndarray:
+            return self._penalty * x + self.rows.curvature_product(self._curve, x)
+
+        return refined(self._solve_by_rows, product, right)
 
     def _solve_by_rows(self, right: np.ndarray) -> np.ndarray:
         """`_solve_system` before refinement:  w = right - X'q,  (D^-1 + X X') q = X right + b.
@@ -207,20 +178,11 @@ class PowerInterior:
             x[-1] = shift / bias
         return x
 
-    def _solve(self, change_as: np.ndarray, change_vxi: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Changes of w, a, xi, s, v that make the residuals 0 and change a s by change_as and v xi by change_vxi."""
-        a, s, v, xi = self._a, self._s, self._v, self._xi
-        xi_right = change_vxi / xi - self._xi_residual
-        rest = change_as / a - self._row_residual - xi_right / self._xi_curvature
+    def solve(self, changes: list[np.ndarray]) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        xi_right = changes[1] / self._xi - self._xi_residual
+        rest = changes[0] / self._a - self._row_residual - xi_right / self._xi_curvature
         right = self.rows.transpose_product(self._curve * rest * self.y) - self._dual_residual
-        dw, dz = self._solve_system(right), np.empty(len(a))
+        dw, dz = self._solve_system(right), np.empty(len(rest))
         self.rows.margins(dw, self.y, dz)
         da = self._curve * (rest - dz)
-        dxi = (da + xi_right) / self._xi_curvature
-        return dw, da, dxi, (change_as - s * da) / a, (change_vxi - v * dxi) / xi
-
-
-def _reach(x: np.ndarray, dx: np.ndarray) -> float:
-    """As linalg.systems.reach, but nan where a dx is: steps end then."""
-    least = float(np.min(dx / x, initial=-1.0))
-    return 1.0 if least >= -1.0 else -1.0 / least
+        return [da, (da + xi_right) / self._xi_curvature], [dw]

@@ -12,7 +12,7 @@ import numpy as np
 from svmtool.compiled.loops.loss import hinge_loops as loops
 from svmtool.data.replicated import base_rows
 from svmtool.data.row_storage import Rows
-from svmtool.linalg.systems import FACTOR_NS, mirror, nonnegative, solve_positive, solve_shifted
+from svmtool.linalg.systems import FACTOR_NS, solve_positive, solve_shifted
 from svmtool.objectives.base import Objective
 from svmtool.objectives.orthogonal import minimiser, possible
 
@@ -93,24 +93,10 @@ class SquaredHinge(Objective):
     def dual_system_cheaper(self) -> bool:
         return self.has_dual_system and 0 < self.active < self.d and self.face_cost < FACTOR_NS * float(self.d) ** 3
 
-    def by_pivots(self, above: np.ndarray) -> np.ndarray:
-        """The minimiser of f by its dual, min 1/2 a'(Q + D) a - target.a over a >= 0; see `nonnegative`.
-
-        Q_ij = y_i y_j x_i.x_j, D_ii = 1 / (2 C_i).  above: initial guess of the rows with a_i > 0, bool[n].  Needs
-        memory for two n x n matrices.
-        """
-        used, Q = self.dual_matrix(np.arange(self.n), self.y, 0.5 / self.cost)
-        mirror(Q.T)
-        a = np.zeros(self.n)
-        a[used] = nonnegative(Q, self._targets(used), np.zeros(self.n), above[used])
-        w = self.rows.transpose_product(self.y * a)
-        self.keep_dual_point(a, w)
-        return w
-
     def face(self, used: np.ndarray) -> np.ndarray:
         """The minimiser of 1/2 |w|^2 + sum over rows `used` (i8) of C_i (target_i - y_i x_i.w)^2 by the dual system.
 
-        w = sum a_i y_i x_i with (Q + D) a = target (see `by_pivots`), with len(used) unknowns.
+        w = sum a_i y_i x_i with (Q + D) a = target, Q_ij = y_i y_j x_i.x_j, D_ii = 1 / (2 C_i): len(used) unknowns.
         """
         used, Q = self.dual_matrix(used, self.y, 0.5 / self.cost)
         a = np.zeros(self.n)

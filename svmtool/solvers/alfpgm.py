@@ -26,6 +26,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.certify.kernel import max_allowed_primal, value_at_zero
+from svmtool.engine.slower import Slower
 from svmtool.kernels import direct
 from svmtool.kernels.decomposition import Decomposition, ViolatingSets
 from svmtool.kernels.pair_descent import (
@@ -110,7 +111,7 @@ class _Run:
         self.lowest: tuple[float, np.ndarray] = np.inf, self.state.a  # the least value of the programme, and its point
         self.at_zero = value_at_zero(problem)[0]
         self.allowed = max_allowed_primal(problem) if problem.kernel.positive else -np.inf
-        self.slower: direct.Slower | None = direct.Slower(problem, eps if eps > 0.0 else monitor.gap or 0.0)
+        self.slower: Slower | None = direct.slower(problem, eps if eps > 0.0 else monitor.gap or 0.0)
         if method == "direct" and self.slower.cost == np.inf:
             raise ValueError("no direct solution: it needs finite costs, and few variables or a linear kernel")
         if self.slower.cost == np.inf:

@@ -29,7 +29,7 @@ METHODS = {"bias": BIAS, "sums": least_squares.SUMS, **least_squares.METHODS}
 
 
 def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
-    """Choose normal equations where the task has them; else by the number of features and of singleton features."""
+    """Choose normal equations where the task has them; else by the number of features."""
     if task.bias_only_solution() is not None:
         return Plan("bias", BIAS_WHY)
     if task.equations is not None:
@@ -45,4 +45,4 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
         return bias_only(monitor, task.bias_only_solution(), np.zeros(task.rows.n))
     if method == "sums":
         return least_squares.by_sums(task.equations, task, monitor, rule, start)
-    return least_squares.by_method(method, plan, task, monitor, rule, start)
+    return least_squares.by_method(method, task, monitor, rule, start)

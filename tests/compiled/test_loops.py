@@ -14,7 +14,6 @@ from svmtool.compiled.loops.rows import solve_loops
 from svmtool.coordinate.hinge import DualCoordinateDescent
 from svmtool.data.csr import CsrRows
 from svmtool.data.replicated import RepeatedRows
-from svmtool.linalg.systems import conjugate_gradient
 from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.task import Task
 
@@ -235,36 +234,13 @@ def tube_of(p, rows: CsrRows, power: float) -> Task:
 
 
 @pytest.mark.parametrize("d", [1, 2, 7, 40])
-def test_cholesky_solve_and_substitute(d):
+def test_substitute(d):
     rng = np.random.default_rng(d)
     B = rng.normal(size=(d, d))
     A, b = B @ B.T + 0.1 * np.eye(d), rng.normal(size=d)
-    upper, x = np.triu(A) + np.tril(np.full((d, d), np.nan), -1), np.empty(d)  # the lower triangle is never read
-    assert solve_loops.cholesky_solve(upper, b, x, d) == 0
-    np.testing.assert_allclose(A @ x, b, rtol=1e-8, atol=1e-8)
     y = b.copy()
     solve_loops.substitute(np.ascontiguousarray(np.linalg.cholesky(A)), y, d)
     np.testing.assert_allclose(A @ y, b, rtol=1e-8, atol=1e-8)
-
-
-@pytest.mark.parametrize("d", [1, 2, 7, 40])
-def test_factor_corner(d):
-    rng = np.random.default_rng(d)
-    B = rng.normal(size=(d, d))
-    A = B @ B.T + 0.1 * np.eye(d)
-    lower, inverse = np.tril(A) + np.triu(np.full((d, d), np.nan), 1), np.zeros((d, d))
-    assert solve_loops.factor_corner(lower.reshape(-1), inverse.reshape(-1), d) == 0
-    np.testing.assert_allclose(lower, np.linalg.cholesky(A), rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(inverse.T @ lower, np.eye(d), atol=1e-9)
-    assert not np.tril(inverse, -1).any()
-
-
-def test_cholesky_tells_the_pivot_that_fails():
-    A = np.diag([1.0, -1.0, 1.0])
-    assert solve_loops.factor_corner(A.reshape(-1), np.zeros(9), 3) == 2
-    assert solve_loops.factor_corner(np.full(1, np.nan), np.zeros(1), 1) == 1
-    assert solve_loops.cholesky_solve(np.diag([1.0, -1.0, 1.0]), np.ones(3), np.empty(3), 3) == 2
-    assert solve_loops.cholesky_solve(np.array([[np.nan]]), np.ones(1), np.empty(1), 1) == 1
 
 
 @pytest.mark.parametrize(
@@ -286,25 +262,19 @@ def test_unfit_arrays_are_refused(wrong):
 
 @pytest.mark.parametrize("bias", [-1.0, 0.5])
 @pytest.mark.parametrize("sides", [1, 2])
-def test_face_steps(sides, bias):
-    """Conjugate gradients over some dual variables, as `conjugate_gradient` makes them on the dense system."""
+def test_face_product(sides, bias):
+    """The product with the matrix of some dual variables, beside dense sums."""
     rng, (n, d) = np.random.default_rng(sides), (30, 12)
     X = reference.random_rows(rng, n, d)
     A = np.vstack([X if bias < 0 else np.column_stack([X, np.full(n, bias)])] * sides)
     y = np.repeat((1.0, -1.0), n) if sides == 2 else np.where(rng.random(n) < 0.5, 1.0, -1.0)
     A *= y[:, None]
-    target, diagonal, alpha = rng.normal(size=len(y)), np.full(len(y), 0.3), rng.random(len(y))
-    w = A.T @ alpha
     face = np.flatnonzero(rng.random(len(y)) < 0.6)
-    m, on_face = len(face), (*csr_of(X), face % n, y[face])
-    residual = (target - A @ w - diagonal * alpha)[face]
-    H = A[face] @ A[face].T + np.diag(diagonal[face])
-    near, v = np.diag(H).copy(), np.empty(A.shape[1])
-    vectors, state = np.concatenate((np.zeros(m), residual, residual / near, np.empty(m))), np.zeros(2)
-    state[0] = residual @ (residual / near)
-    steps = dcd_loops.face_conjugate(*on_face, diagonal[face], near, vectors, v, state, bias, 5, 0.0)
-    wanted, made, _ = conjugate_gradient(H.dot, residual, near, 0.0, 5)
-    assert steps == made == 5
-    np.testing.assert_allclose(vectors[:m], wanted, rtol=1e-9, atol=1e-12)
-    dcd_loops.face_combination(*on_face, vectors[:m], v, bias)
-    np.testing.assert_allclose(v, A[face].T @ vectors[:m], rtol=1e-9, atol=1e-12)
+    m, v, diagonal = len(face), np.empty(A.shape[1]), rng.random(len(face))
+    factors, product = rng.normal(size=m), np.empty(m)
+    dcd_loops.face_product(*csr_of(X), face % n, y[face], diagonal, factors, v, product, bias)
+    np.testing.assert_allclose(v, A[face].T @ factors, rtol=1e-9, atol=1e-12)
+    again = np.empty_like(v)
+    dcd_loops.face_combination(*csr_of(X), face % n, y[face], factors, again, bias)
+    assert np.array_equal(again, v)
+    np.testing.assert_allclose(product, A[face] @ v + diagonal * factors, rtol=1e-9, atol=1e-12)

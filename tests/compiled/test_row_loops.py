@@ -180,25 +180,6 @@ def test_take_and_to_dense(n, d):
         assert np.array_equal(dense, X[lo:hi])
 
 
-@every_shape
-def test_fold(n, d):
-    rng, X, csr = made(n, d)
-    lone = np.flatnonzero(rng.random(d) < 0.6)
-    kept = np.setdiff1d(np.arange(d), lone)
-    place = np.full(d, -1, np.int32)
-    place[kept] = np.arange(len(kept))
-    size = np.sqrt(np.sum(np.square(X[:, lone]), axis=1))
-    own = np.full(n, 9.0)
-    wanted = np.hstack([X[:, kept], np.diag(size)[:, size > 0.0]])
-    indptr, space = np.empty(n + 1, np.int64), int(np.count_nonzero(X)) + n
-    indices, values = np.empty(space, np.int32), np.empty(space)
-    row_loops.csr_fold(*csr, place, indptr, indices, values, own, len(kept))
-    close(own, size)
-    starts, columns, numbers = csr_of(wanted)
-    assert np.array_equal(indptr, starts) and np.array_equal(indices[: starts[-1]], columns)
-    close(values[: starts[-1]], numbers)
-
-
 @pytest.mark.parametrize("seed", [0, 1, 12345678901])
 def test_draw_rows(seed):
     assert draw_rows(66, 7, seed).tolist() == [7 * r + reference.splitmix(seed, r + 1) % 7 for r in range(9)]

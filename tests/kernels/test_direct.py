@@ -205,8 +205,8 @@ def test_systems_of_the_features_are_those_of_the_variables(kind):
 
 def test_a_direct_solution_begins_where_pairs_have_cost_as_much_and_will_again():
     cost = direct.cost(problem_of("c-svc", 1.0))
-    shown = direct.Slower(problem_of("c-svc", 1.0), 1e-3).shown
+    shown = direct.slower(problem_of("c-svc", 1.0), 1e-3).shown
     assert not shown(0.4 * cost, 1.0) and not shown(0.6 * cost, 1.0)
     assert shown(1.1 * cost, 0.99)
-    shown = direct.Slower(problem_of("c-svc", 1.0), 1e-3).shown
+    shown = direct.slower(problem_of("c-svc", 1.0), 1e-3).shown
     assert not shown(0.6 * cost, 1.0) and not shown(1.1 * cost, 2e-3)

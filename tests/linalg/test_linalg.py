@@ -7,9 +7,8 @@ import pytest
 
 from svmtool.errors import SvmtoolError
 from svmtool.linalg.systems import (
-    MAX_COMPILED_ORDER,
+    INVERSE_ROWS,
     MIN_PANEL_ORDER,
-    PANEL_COLUMNS,
     TRIANGLE_ROWS,
     Factored,
     conjugate_gradient,
@@ -20,7 +19,7 @@ from svmtool.linalg.systems import (
 
 SOLVERS = {"solve_positive": solve_positive, "Factored": lambda H, g: Factored(H).solve(g)}
 either = pytest.mark.parametrize("solve", SOLVERS.values(), ids=list(SOLVERS))
-ORDERS = [1, 2, MAX_COMPILED_ORDER, MAX_COMPILED_ORDER + 1, MIN_PANEL_ORDER + 1, 4 * PANEL_COLUMNS]
+ORDERS = [1, 2, 64, INVERSE_ROWS + 1, 4 * INVERSE_ROWS, MIN_PANEL_ORDER + 1]
 every_order = pytest.mark.parametrize("d", ORDERS)
 
 
@@ -75,6 +74,12 @@ def test_conjugate_gradient(d):
         assert reached and steps <= 10 * d
     assert steps == 1, "the matrix itself as preconditioner"
     assert conjugate_gradient(H.__matmul__, g, np.ones(d), 0.0, 10 * d, lambda: True)[1:] == (0, False)
+
+
+def test_conjugate_gradients_end_at_a_step_that_gains_little():
+    H, g = np.diag([1.0, 2.0, 3.0]), np.array([1e-3, 1e-3, 1.0])
+    assert conjugate_gradient(H.__matmul__, g, np.ones(3), 0.0, 9, min_gain=1e-2)[1:] == (2, False)
+    assert conjugate_gradient(H.__matmul__, g, np.ones(3), 0.0, 3)[1] == 3
 
 
 def test_conjugate_gradients_end_where_numbers_underflow():

@@ -40,7 +40,7 @@ def test_steps_lead_to_the_optimum(name):
         assert run.dual == pytest.approx(p.dual_value(alpha_of(run, run.alpha)), rel=1e-9, abs=1e-9)
         if run.primal - run.dual <= 1e-8 * run.primal:
             break
-        assert 0.0 < run.step() <= 1.0
+        assert 0.0 < run.advance() <= 1.0
     assert run.primal <= best * (1 + 1e-8)
     alpha, value = run.dual_at_bounds()
     assert value == pytest.approx(p.dual_value(alpha_of(run, alpha)), rel=1e-12) and value == pytest.approx(best)
@@ -77,6 +77,6 @@ def test_rows_of_small_cost_stay_feasible():
     p = raw_problem()
     run = ClassInterior(task_of(p._replace(cost=np.logspace(-9, 6, 100))))
     for _ in range(20):
-        run.step()
+        run.advance()
         run.measure()
         p._replace(cost=run.task.cost).dual_value(alpha_of(run, run.dual_at_bounds()[0]))

@@ -51,7 +51,7 @@ def certified_after_steps(task: Task, p: float, wanted: float) -> float:
             run.measure()
             if run.primal - run.dual <= wanted * run.primal:
                 break
-            run.step()
+            run.advance()
     return certified(task, run.w, run.alpha)
 
 

@@ -72,11 +72,11 @@ def test_optimum_of_a_general_purpose_solver(row):
 @every_row
 def test_methods_are_used(row, monkeypatch):
     taken = set()
-    watched = [(CrammerSingerDescent, "run"), (class_interior.ClassInterior, "step"), (alm, "solve")]
+    watched = [(CrammerSingerDescent, "run"), (class_interior.ClassInterior, "advance"), (alm, "solve")]
     for owner, name in (*watched, *((CrammerSingerLoss, name) for name in ("hessian", "hessian_product", "face"))):
         plain = getattr(owner, name)
         monkeypatch.setattr(owner, name, lambda *a, name=name, plain=plain, **k: (taken.add(name), plain(*a, **k))[1])
-    for method, wanted in (("epochs", {"run"}), ("primal", {"hessian"}), ("interior", {"step"})):
+    for method, wanted in (("epochs", {"run"}), ("primal", {"hessian"}), ("interior", {"advance"})):
         taken.clear()
         Solved(row, PROBLEMS["tall"], method=method)
         assert taken == wanted, method

@@ -320,7 +320,7 @@ def test_paths_of_alm_are_taken(case, spy):
     from svmtool.objectives.squared_hinge import SquaredHinge
     from svmtool.solvers.shared.contest import NewtonSteps
 
-    spy(PowerInterior, "step", "interior")
+    spy(PowerInterior, "advance", "interior")
     spy(DualCoordinateDescent, "run", "epochs")
     spy(NewtonSteps, "step", "rounds")
     kind = SquaredHinge if case.power == 2.0 and not case.hinge else Augmented

@@ -35,7 +35,7 @@ def test_other_methods_lead_to_the_optimum(name, method, monkeypatch):
     steps = calls_of(monkeypatch, least_squares, "newton_steps")
     s = Solved(CASE._replace(path=method), p)
     assert s.status.converged and s.certificate.gap <= 1e-10
-    assert bool(steps) == (method in ("primal", "cg", "merged"))  # merged: few features are left here
+    assert bool(steps) == (method in ("primal", "cg"))
     best = optimum(s.p)
     assert s.f <= best.value * (1 + 1e-10)
     np.testing.assert_allclose(s.w, best.w, atol=10 * s.radius)

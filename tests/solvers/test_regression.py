@@ -61,7 +61,7 @@ def test_methods_are_used(case, monkeypatch):
 
     objective = {ALM: Augmented, MFN: SquaredHinge}[case.row.module]
     taken = set()
-    watched = [(SquaredHinge, "sample", "sampled"), (PowerInterior, "step", "interior")]
+    watched = [(SquaredHinge, "sample", "sampled"), (PowerInterior, "advance", "interior")]
     watched += [(DualCoordinateDescent, "run", "epochs"), (objective, "hessian", "primal")]
     watched += [(objective, "hessian_product", "cg"), (objective, "face", "dual")]
     for owner, name, what in watched:

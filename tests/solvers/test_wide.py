@@ -1,4 +1,4 @@
-"""Least squares with a free bias, singleton features, column generation."""
+"""Least squares with a free bias, column generation."""
 
 # ruff: noqa: F811  # fixtures are imported, and used by name
 from __future__ import annotations
@@ -23,7 +23,6 @@ from solver_suite import PROBLEMS
 from svmtool import registry
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
-from svmtool.data.singleton_features import SingletonFeatures
 from svmtool.objectives.l1.hinge import L1Columns
 from svmtool.objectives.least_squares import LeastSquares
 from svmtool.objectives.task import Task
@@ -84,48 +83,6 @@ def test_golub_kahan_steps_are_the_best_of_the_krylov_space(name, zero):
     assert bound >= (D + rose) * (1 - 1e-9)
 
 
-@pytest.fixture
-def text():
-    """Few rows, and features of which most are in one row alone, some rows without any; two features are empty."""
-    rng = np.random.default_rng(3)
-    shared = rng.normal(size=(12, 5)) * (rng.random((12, 5)) < 0.6)
-    lone = np.zeros((12, 40))
-    lone[rng.integers(2, 12, 40), np.arange(40)] = rng.normal(size=40)
-    X = np.hstack([lone[:, :17], shared, np.zeros((12, 2)), lone[:, 17:]])
-    return reference.random_problem(3, 12, X.shape[1], 3.0, bias=1.0, free=True)._replace(X=X)
-
-
-def test_singleton_features_merged_are_the_same_problem(text):
-    rows = LAYOUTS["csr"](text)
-    assert SingletonFeatures.possible(rows)
-    singletons = SingletonFeatures(rows)
-    assert singletons.rows.d < rows.d // 2
-    rng, y = np.random.default_rng(0), np.ones(12)
-    v, z, wanted = rng.normal(size=singletons.rows.d), np.empty(12), np.empty(12)
-    w = singletons.original_weights(v)
-    singletons.rows.margins(v, y, wanted)
-    rows.margins(w, y, z)
-    np.testing.assert_allclose(z, wanted, atol=1e-12)
-    assert float(w @ w) == pytest.approx(float(v @ v), rel=1e-12)
-    np.testing.assert_allclose(singletons.merged_weights(w), v, atol=1e-12)
-    w = rng.normal(size=rows.d)
-    rows.margins(w, y, z)
-    singletons.rows.margins(singletons.merged_weights(w), y, wanted)
-    np.testing.assert_allclose(z, wanted, atol=1e-12)
-
-
-@pytest.mark.parametrize("warm", [False, True])
-def test_solution_with_merged_singletons_is_the_solution(warm, text, monkeypatch):
-    p = text._replace(loss="least squares")
-    merges = []
-    original = SingletonFeatures.original_weights
-    monkeypatch.setattr(SingletonFeatures, "original_weights", lambda self, v: merges.append(v) or original(self, v))
-    start = np.full(p.A.shape[1], 0.3) if warm else None
-    s = Solved(p, number=52, gap=1e-8, start=start, system={52: "merged"})
-    assert merges and s.status.converged and s.certificate.gap <= 1e-8 * (1 + 1e-6)
-    assert s.certificate.primal <= optimum(p).value * (1 + 1e-7)
-
-
 @pytest.mark.parametrize("C", [1e-12, 1e10])
 def test_extreme_costs_in_many_features(C):
     p = reference.random_problem(9, 40, 60, C, bias=1.0, free=True)
@@ -173,19 +130,15 @@ def test_columns_stay_without_progress():
     assert len(counts) > 3 and counts == sorted(counts) and status.converged
 
 
-@pytest.mark.parametrize("number, shape, merges, filled, expected", [
-    (51, (30, 20), False, 1.0, "stages"), (51, (30, 1501), False, 1.0, "wide"), (51, (30, 400), False, 0.03, "wide"),
-    (52, (30, 20), False, 1.0, "primal"), (52, (30, 1501), False, 1.0, "golub-kahan"),
-    (52, (9, 1600), True, 0.1, "merged"), (70, (30, 1501), False, 1.0, "golub-kahan"),
-    (70, (9, 1600), True, 0.1, "merged"),
+@pytest.mark.parametrize("number, shape, filled, expected", [
+    (51, (30, 20), 1.0, "stages"), (51, (30, 1501), 1.0, "wide"), (51, (30, 400), 0.03, "wide"),
+    (52, (30, 20), 1.0, "primal"), (52, (30, 1501), 1.0, "golub-kahan"), (52, (9, 1600), 0.1, "golub-kahan"),
+    (70, (30, 1501), 1.0, "golub-kahan"),
 ])  # fmt: skip
-def test_plan(number, shape, merges, filled, expected):
+def test_plan(number, shape, filled, expected):
     """By the sizes; for dense rows by other rules."""
     rng, n = np.random.default_rng(0), shape[0]
     X = rng.normal(size=shape) * (rng.random(shape) < filled)
-    if merges:
-        X[:] = 0.0
-        X[rng.integers(0, n, shape[1]), np.arange(shape[1])] = 1.0
     y, plan = np.where(np.arange(n) % 2 == 0, 1.0, -1.0), registry.planner(registry.find(number))
     task = Task(CsrRows(*reference.csr_of(X), shape[1]), y, np.ones(n))
     assert plan(task, Rule()) == plan(task, Rule()) and plan(task, Rule()).method == expected

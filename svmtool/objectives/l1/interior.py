@@ -3,10 +3,9 @@
     min  sum_j (p_j + q_j) + sum_i C_i xi_i^2,    w = p - q,    xi_i = 1 - y_i x_i.w + s_i = a_i / (2 C_i)
     s, a >= 0,  s_i a_i = 0;    p, l >= 0,  p_j l_j = 0,  l = 1 - v;    q, r >= 0,  q_j r_j = 0,  r = 1 + v
 
-with v = sum_i a_i y_i x_i.  Mehrotra's predictor-corrector method (SIAM J. Optimization 2 (1992) 575-601), with one
-step length for all variables.  The start is at w = 0 and violates only l = 1 - v and r = 1 + v.  It takes 20 to 40
-steps, almost independent of costs and feature scales, unlike coordinate descent, proximal Newton steps and the method
-of multipliers (objectives/l1/dual.py).
+with v = sum_i a_i y_i x_i.  The steps are those of engine/interior.py.  The start is at w = 0 and violates only
+l = 1 - v and r = 1 + v.  It takes 20 to 40 steps, almost independent of costs and feature scales, unlike coordinate
+descent, proximal Newton steps and the method of multipliers (objectives/l1/dual.py).
 
 A step solves  A dw + E da = f,  dw - D A'da = h  (A = diag(y) X, E and D diagonal), by a Cholesky
 factorisation of the order of rows or features, whichever are fewer:
@@ -26,8 +25,9 @@ import numpy as np
 
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
-from svmtool.linalg.systems import BOUNDARY_FRACTION, Factored, reach
-from svmtool.tolerances import MIN_POSITIVE, SUFFICIENT_DECREASE
+from svmtool.engine.interior import REFINEMENTS, Path
+from svmtool.linalg.systems import Factored
+from svmtool.tolerances import MIN_POSITIVE
 
 if TYPE_CHECKING:
     from svmtool.objectives.l1.objective import L1SquaredHinge
@@ -39,9 +39,8 @@ MAX_ORDER = 2048  # largest min(rows, features): a run takes some seconds
 # x 115 73 to 120 / 110; to 1e-4 on 15 more sets of 4 to 500 features, C = 1, 100, 1e4: 6 to 29 / 22 to 49
 STEPS_PER_ROOT = 3.0
 START_MU = 100.0  # initial sum of products, as multiple of the objective at w = 0
-L1_STALL_STEPS, L1_MAX_STEPS = 10, 150  # a run ends after so many steps without a sufficient decrease of mu, or in all
 IDENTIFYING_MU = 1e-4  # mu, relative to the size of weights, at which zero weights can be identified
-MAX_REFINEMENTS, REFINED_RTOL = 2, 1e-6  # rounds of iterative refinement, and the relative residual at which it ends
+REFINED_RTOL = 1e-6  # relative residual at which iterative refinement ends
 # Relative residual above which the other of the two matrices is tried.  Of 2,708 solutions on 15 sets (150 rows of 8 to
 # 700 features, C = 1, 1e4, 1e8) 174 were above, most of them on two raw ones, and 8 between a tenth and ten times this
 # value; the median was below 1e-11 on ten of them.
@@ -53,7 +52,7 @@ SPARSE_COST, PASS_COST, CALL_COST = 4.0, 4.0, 1e5
 STEP_PASSES, STEP_CALLS = 9, 12  # in a step
 
 
-class L1Interior:
+class L1Interior(Path):
     """A run; `step` updates w (f8[d]) and a (f8[n], the rows' multipliers).
 
     mu: mean of the products; work: passes over the rows so far.
@@ -64,15 +63,14 @@ class L1Interior:
         n, d = o.n, o.d
         self._by_rows = n < d
         d = self._penalised = d - o.free_bias
-        self.mu = START_MU * o.value_at_zero() / (n + 2 * d)
-        half = np.sqrt(0.25 + 0.5 * self.mu / o.cost)
-        self.s = (0.5 * self.mu / o.cost) / (half + 0.5)
-        self.a = self.mu / self.s
-        self.p, self.q = np.full(d, self.mu), np.full(d, self.mu)
-        self.low, self.high = np.ones(d), np.ones(d)
+        mu = START_MU * o.value_at_zero() / (n + 2 * d)
+        half = np.sqrt(0.25 + 0.5 * mu / o.cost)
+        self.s = (0.5 * mu / o.cost) / (half + 0.5)
+        self.a, self.p, self.q = mu / self.s, np.full(d, mu), np.full(d, mu)
+        self.low, self.high, self._bias = np.ones(d), np.ones(d), np.zeros(o.d - d)
+        super().__init__([self.a, self.low, self.high], [self.s, self.p, self.q], [self._bias])
         self.work = 0.0
-        self._steps, self._least, self._since = 0, np.inf, 0
-        self.w, self._v, self._z = np.zeros(o.d), self._sums(self.a), np.zeros(n)
+        self.measure()
 
     @staticmethod
     def possible(objective: Any) -> bool:
@@ -104,45 +102,30 @@ class L1Interior:
         self.objective.rows.margins(w, self.objective.y, z)
         return z
 
+    def measure(self) -> None:
+        self.w = np.append(self.p - self.q, self._bias)
+        self._v, self._z = self._sums(self.a), self._margins(self.w)
+        v = self._v[: self._penalised]
+        self._low_residual, self._high_residual = 1.0 - v - self.low, 1.0 + v - self.high
+
     @np.errstate(all="ignore")
     def step(self) -> np.ndarray:
         """Take a step; returns the new weights.  SvmtoolError on overflow."""
-        cost, a, s, p, q, low, high = self.objective.cost, self.a, self.s, self.p, self.q, self.low, self.high
-        slack = 1.0 - self._z - 0.5 * a / cost + s
-        v = self._v[: self._penalised]
-        low_residual, high_residual = 1.0 - v - low, 1.0 + v - high
-        solve = self._system(0.5 / cost + s / a, p / low + q / high)
-
-        def direction(d_as: np.ndarray, d_pl: np.ndarray, d_qh: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
-            """Changes of a, s, p, q, low, high that make residuals 0 and change a s, p low, q high by the arguments.
-
-            And the change of a free bias, f8[1], or f8[0] without one.
-            """
-            h = (d_pl - p * low_residual) / low - (d_qh - q * high_residual) / high
-            da, dv, db = solve(slack + d_as / a, h)
-            dlow, dhigh = low_residual - dv, high_residual + dv
-            return [da, (d_as - s * da) / a, (d_pl - p * dlow) / low, (d_qh - q * dhigh) / high, dlow, dhigh], db
-
-        def length(changes: list[np.ndarray]) -> float:
-            return min(reach(x, dx) for x, dx in zip((a, s, p, q, low, high), changes, strict=True))
-
-        first, _ = direction(-a * s, -p * low, -q * high)
-        t = length(first)
-        da, ds, dp, dq, dlow, dhigh = first
-        after = float((a + t * da) @ (s + t * ds) + (p + t * dp) @ (low + t * dlow) + (q + t * dq) @ (high + t * dhigh))
-        centre = self.mu * min((after / (len(a) + 2 * len(p)) / max(self.mu, MIN_POSITIVE)) ** 3, 1.0)
-        best, db = direction(centre - a * s - da * ds, centre - p * low - dp * dlow, centre - q * high - dq * dhigh)
-        t = length(best)
-        t = t if t == 1.0 else BOUNDARY_FRACTION * t
-        for x, dx in zip((a, s, p, q, low, high), best, strict=True):
-            x += t * dx
-            np.maximum(x, MIN_POSITIVE, out=x)
-        self.w = np.append(p - q, self.w[self._penalised :] + t * db)
-        self._v, self._z = self._sums(a), self._margins(self.w)
+        self.advance()
+        self.measure()
         self.work += float(STEP_PASSES)
-        self._steps += 1
-        self.mu = float(a @ s + p @ low + q @ high) / (len(a) + 2 * len(p))
         return self.w
+
+    def factorise(self) -> None:
+        cost = self.objective.cost
+        self._slack = 1.0 - self._z - 0.5 * self.a / cost + self.s
+        self._solved = self._system(0.5 / cost + self.s / self.a, self.p / self.low + self.q / self.high)
+
+    def solve(self, changes: list[np.ndarray]) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        h = (changes[1] - self.p * self._low_residual) / self.low
+        h -= (changes[2] - self.q * self._high_residual) / self.high
+        da, dv, db = self._solved(self._slack + changes[0] / self.a, h)
+        return [da, self._low_residual - dv, self._high_residual + dv], [db]
 
     def _system(self, E: np.ndarray, D: np.ndarray) -> Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, ...]]:
         """A function of f and h that returns da of the equations above, A'da, and db (f8[1], or f8[0] without b).
@@ -176,7 +159,7 @@ class L1Interior:
         m, root_E, root_D = self._penalised, np.sqrt(E), np.sqrt(D)
         da, dw, v = np.zeros(len(f)), np.zeros(self.objective.d), np.zeros(self.objective.d)
         r, q = f, np.append(h / D, self._v[m:])  # residuals of both equations, the second one divided by D
-        for _ in range(1 + MAX_REFINEMENTS):
+        for _ in range(1 + REFINEMENTS):
             more, step, along = correction(r, q)
             da, dw, v = da + more, dw + step, v + along
             r = f - self._margins(dw) - E * da
@@ -242,10 +225,8 @@ class L1Interior:
         return M
 
     def over(self, gap: float) -> bool:
-        """Whether round-off stalls the decrease of mu, or the steps are used up; the gap is not needed."""
-        if self.mu <= SUFFICIENT_DECREASE * self._least:
-            self._least, self._since = self.mu, self._steps
-        return self._steps - self._since >= L1_STALL_STEPS or self._steps >= L1_MAX_STEPS
+        """Whether the path stalls; the gap is not needed."""
+        return self.stalled()
 
     @property
     def sigma(self) -> float:

@@ -24,9 +24,9 @@ from typing import Any
 
 import numpy as np
 
-from svmtool.coordinate.face_steps import CALL_NONZEROS
-from svmtool.coordinate.hinge import MAX_EPOCHS, still_needed
+from svmtool.coordinate.hinge import MAX_EPOCHS
 from svmtool.data.replicated import stored_rows
+from svmtool.engine.slower import Slower, still_needed
 from svmtool.linalg.systems import CALLS_NS, VISIT_NS
 from svmtool.objectives.duality import relative_gap
 from svmtool.solvers.shared import base
@@ -51,7 +51,6 @@ from svmtool.tolerances import (
 # matrix of the features: epochs come first for as long as these take
 SMOOTH_STEPS, ROUND_STEPS, WIDE_ROUND_STEPS = 4, 2, 60
 TURN_GROWTH, BEHIND_SHARE = 2.0, 0.25  # factor of the length from turn to turn; share of a turn for the one behind
-CHECK_GROWTH = 1.5  # factor of the work between two comparisons with interior-point steps
 INTERIOR = Status("interior", False, "interior-point steps are expected to be cheaper")  # not of a run
 MAX_VISITS = 5000.0  # visits to each row after which Newton steps go on alone
 # Epochs: first evaluation of the gap, in visits; later ones after REMAINING_SHARE of the visits still expected, at
@@ -60,6 +59,7 @@ FIRST_EVALUATION, REMAINING_SHARE, MIN_BETWEEN, MAX_BETWEEN = 4.0, 0.8, 2.0, 0.5
 # Weight of the earlier values in the running mean of the rule's measure, which varies much; epochs, and one in so many
 # of all, over which its fall is measured
 SMOOTHING, RECENT = 0.9, 4
+CALL_NONZEROS = 1e7  # non-zeros that epochs visit in one call: limits are checked between calls
 TIGHTER = 0.3  # factor of the tolerance each time that it is met and the gap is not small enough
 # Conjugate gradients: most products of the first direction from zero weights, and the largest and smallest tolerance,
 # between which it is the root of what a step is about to gain, as a share of f
@@ -83,8 +83,8 @@ class Contest:
 
     def __init__(self, objective: Any, monitor: Monitor, rule: Rule):
         self.objective, self.monitor, self.rule = objective, monitor, rule
-        self.best, self.candidates, self.interior_work = Best(objective), [], np.inf
-        self._check, self._work_then, self._gap_then = np.inf, 0.0, 1.0  # work at which it is next compared; then
+        self.best, self.candidates = Best(objective), []
+        self.slower: Slower | None = None  # compares the candidates with interior-point steps
         few = RULE_MIN_GAP if rule.sums is None else rule.gap
         self.gap_of_rule = few if objective.d <= GRAM_BELOW else np.inf
         self._at_zero: float | None = None
@@ -126,16 +126,9 @@ class Contest:
             status = base.RULE if best.gap <= self.gap_of_rule else self.monitor.limit()
         if status is None and (norm == 0.0 or best.gap <= OPTIMAL_GAP):
             status = base.OPTIMAL
-        if status is None and self.work >= self._check and self._slower():
+        if status is None and self.slower is not None and self.slower.shown(self.work, best.gap):
             status = INTERIOR
         return status
-
-    def _slower(self) -> bool:
-        """Whether the candidates are expected to need more work than interior-point steps; looked at now and then."""
-        target = self.rule.gap if self.monitor.gap is None else self.monitor.gap
-        gap, spent = [self._gap_then, self.best.gap], [self._work_then, self.work]
-        self._gap_then, self._work_then, self._check = self.best.gap, self.work, CHECK_GROWTH * self.work
-        return still_needed(gap, spent, max(target, RULE_MIN_GAP), 1) > self.interior_work
 
     @property
     def work(self) -> float:
@@ -151,12 +144,13 @@ class Contest:
         Epochs or steps may be None, not both.  interior: runs interior-point steps; interior_work: about their work.
         """
         self.candidates = [candidate for candidate in (epochs, steps) if candidate is not None]
-        self.interior_work, self._check = interior_work, interior_work if interior else np.inf
+        target = self.rule.gap if self.monitor.gap is None else self.monitor.gap
+        self.slower = None if interior is None else Slower(interior_work, max(target, RULE_MIN_GAP), 1.0)
         status = self._turns(epochs, steps)
         if interior is not None and (status is INTERIOR or status is base.PRECISION):
             before, status = status, interior()
             if before is INTERIOR and status is base.PRECISION and self.rule.range is not None:
-                self._check = np.inf  # round-off ended them, but LIBLINEAR's rule may still be met
+                self.slower = None  # round-off ended them, but LIBLINEAR's rule may still be met
                 status = self._turns(epochs, steps)
         self.candidates = []  # candidates know the contest: a cycle would keep the rows
         return status or base.PRECISION

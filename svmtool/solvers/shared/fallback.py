@@ -3,9 +3,9 @@
     min over w of  R(w) + sum_i C_i l(target_i - y_i x_i.w),   R = 1/2 |w|^2 or |w|_1, a free bias left out
 
 Squared hinge: a few factorised Newton steps (contest.py) from the result; if these do not suffice, orthogonal
-factorisations of the active rows where these are cheap (objectives/orthogonal.py); then, if rows are few, the exact
-solution of its dual (`nonnegative` in linalg/systems.py), else Newton steps from zero with systems of the active rows,
-or with conjugate gradients if these are many or the bias is free.  None of the latter forms a Gram matrix of features.
+factorisations of the active rows where these are cheap (objectives/orthogonal.py); then Newton steps from zero with
+systems of the active rows, or with conjugate gradients if these are many or the bias is free.  Neither forms a Gram
+matrix of features.
 Hinge and its powers below 2: interior-point steps (interior_steps.py) if features are few.  If these do not suffice,
 the hinge by dual coordinate descent.  Least squares: one orthogonal factorisation, where that is cheap.  Otherwise, and
 for other losses: SciPy's L-BFGS-B (Byrd, Lu, Nocedal and Zhu, SIAM Journal on Scientific Computing 16 (1995) 1190-1208)
@@ -42,7 +42,6 @@ from svmtool.tolerances import GRAM_BELOW, SUFFICIENT_RISE
 MAX_FALLBACK_ITERATIONS = 1000  # most iterations, or coordinate epochs
 MAX_FALLBACK_VISITS = 2e9  # most visits to a non-zero in all
 MAX_REFINING_STEPS, REFINED_SHARE = 20, 0.1  # factorised steps from the result, and the share of the gap they go to
-MAX_GRAM_ROWS = 2048  # rows up to which all their inner products are kept
 
 
 def solve(task: Task, loss: Loss, l1: bool, start: np.ndarray, gap: float, monitor: Monitor) -> Result | None:
@@ -103,7 +102,7 @@ def _refined(task: Task, start: np.ndarray, gap: float, monitor: Monitor) -> tup
 def _by_rows(
     task: Task, known: Result, least: float, bound: float, gap: float, monitor: Monitor, max_iter: int
 ) -> Result:
-    """Solve the squared hinge by its dual if rows are few, else by Newton steps from zero.
+    """Solve the squared hinge by Newton steps from zero, with systems of the active rows if these are few.
 
     known: a result with f(known.w) = least and a dual point of value `bound`.
     """
@@ -111,18 +110,6 @@ def _by_rows(
     objective = SquaredHinge(rows, task.y, task.cost, task.free_bias, target=task.target)
     system = "dual" if objective.has_dual_system else "cg"
     best, alpha = known.w, known.alpha
-    if objective.has_dual_system and objective.n <= MAX_GRAM_ROWS:
-        objective.set_point(best)
-        with contextlib.suppress(EndedError):
-            objective.set_point(objective.by_pivots(objective.dual_point() > 0.0))
-        f = objective.gradient()[0]
-        if f < least:
-            best, least = objective.w.copy(), f
-        alpha, bound = _better(objective, alpha, bound)
-        if least - bound <= gap * least:
-            return Result(best, base.PRECISION, 1, monitor.history, alpha)
-        # inner products have lost precision: the rows themselves may have kept them, and a system of rows has none
-        system, objective = "cg", task.objective(SquaredHinge, target=task.target)
     objective.set_point(np.zeros(objective.d))
     inner = monitor.child(gap, max_iter)
     newton_steps(objective, inner, Rule(), system, system == "dual", MAX_FALLBACK_VISITS)

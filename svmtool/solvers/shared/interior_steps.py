@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from svmtool.errors import SvmtoolError
 from svmtool.limits import EndedError
 from svmtool.linalg.systems import CALLS_NS
 from svmtool.objectives import power_interior
@@ -20,7 +19,7 @@ from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Status
 from svmtool.solvers.shared.incumbent import Best
-from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP, SUFFICIENT_DECREASE
+from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP
 
 if TYPE_CHECKING:
     from svmtool.objectives.class_interior import ClassInterior
@@ -47,39 +46,28 @@ def candidate(task: Task, p: float, run: Contest) -> tuple[Callable[[], Status],
 
 def interior_steps(run: power_interior.PowerInterior | ClassInterior, monitor: Monitor, best: Best) -> Status:
     """Improve `best` until the requested gap is reached; return why the steps ended."""
-    t, least, least_mu, idle = 0.0, np.inf, np.inf, 0
     monitor.progress = None  # it monitored the other method
     monitor.uses(NAME, "they are expected to cost less than continuing")
-    with np.errstate(all="ignore"):
-        for _ in range(power_interior.MAX_STEPS):
-            try:
-                run.measure()
-                if not (np.isfinite(run.primal) and np.isfinite(run.dual) and np.all(np.isfinite(run.w))):
-                    break
-                best.update(run.primal, run.w, run.dual, run.alpha)
-                gap = relative_gap(best.primal, best.dual)
-                status = monitor.step(
-                    best.primal, best.dual, inner_gradient=run.gradient, active=int(np.count_nonzero(run.alpha)), step=t
-                )
-                if status is None and gap <= OPTIMAL_GAP:
-                    status = base.OPTIMAL
-                if status is not None:
-                    _take_dual_at_bounds(run, best, monitor)
-                    return status
-                idle = 0 if gap < least or run.mu < SUFFICIENT_DECREASE * least_mu else idle + 1
-                least, least_mu = min(gap, least), min(run.mu, least_mu)
-                if idle > power_interior.STALL_STEPS:
-                    break
-                t = run.step()
-            except EndedError:
-                return monitor.end()
-            except SvmtoolError:
-                break
+    try:
+        for t in run.steps():
+            best.update(run.primal, run.w, run.dual, run.alpha)
+            gap = relative_gap(best.primal, best.dual)
+            status = monitor.step(
+                best.primal, best.dual, inner_gradient=run.gradient, active=int(np.count_nonzero(run.alpha)), step=t
+            )
+            if status is None and gap <= OPTIMAL_GAP:
+                status = base.OPTIMAL
+            if status is not None:
+                _take_dual_at_bounds(run, best, monitor)
+                return status
+    except EndedError:
+        return monitor.end()
     return base.OPTIMAL if best.gap <= ROUNDOFF_GAP else base.PRECISION
 
 
 def _take_dual_at_bounds(run: power_interior.PowerInterior | ClassInterior, best: Best, monitor: Monitor) -> None:
     """Take a dual point with multipliers at their bounds if the gap remains small enough."""
-    alpha, value = run.dual_at_bounds()
+    with np.errstate(all="ignore"):
+        alpha, value = run.dual_at_bounds()
     if relative_gap(best.primal, value) <= max(best.gap, OPTIMAL_GAP if monitor.gap is None else monitor.gap):
         best.dual, best.alpha = value, alpha

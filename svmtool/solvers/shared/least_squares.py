@@ -1,12 +1,9 @@
-"""Methods that the solvers of least squares share: normal equations, conjugate gradients, merged features."""
+"""Methods that the solvers of least squares share: normal equations, conjugate gradients."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
-from svmtool.data.singleton_features import SingletonFeatures
 from svmtool.limits import EndedError
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.least_squares import LeastSquares
@@ -19,14 +16,11 @@ from svmtool.tolerances import OPTIMAL_GAP, ROUNDOFF_GAP
 
 # Texts of the methods that several solvers of least squares have: `by_sums`, and those of `by_method`.
 SUMS = "normal equations, solved exactly"
-MERGED = "singleton features merged into one for each row, then the method for what is left"
 METHODS = {
-    "merged": MERGED,
     "golub-kahan": "conjugate gradients on primal and dual",
     "primal": "Newton steps, matrix of features x features factorised",
     "cg": "Newton steps by conjugate gradients, from sums over the rows",
 }
-MANY_SINGLETONS = "more features are in one row alone than there are rows"
 
 CG_MIN_GAP, CG_GAP_RTOL = 0.9, 1e-13  # steps continue to this share of the gap, or of the first difference of P and D
 CG_STALL_ROUNDS = 3  # after this many rounds that do not halve the gap round-off stalls progress
@@ -36,8 +30,6 @@ DIRECT_STALL_STEPS = 2  # as CG_STALL_ROUNDS, of steps on normal equations
 
 def plan_wide(task: Task, why: str) -> Plan:
     """Plan for more features than normal equations or Newton steps suit; why: the reason for golub-kahan."""
-    if SingletonFeatures.possible(task.rows):
-        return Plan("merged", MANY_SINGLETONS)
     if not task.rows.row_vectors:  # steps on primal and dual need some of n numbers
         return Plan("cg", "other processes hold the rows")
     return Plan("golub-kahan", why)
@@ -74,12 +66,8 @@ def by_sums(
             return Result(answer, monitor.end(), monitor.iterations, monitor.history)
 
 
-def by_method(
-    method: str, plan: Callable[..., Plan], task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None
-) -> Result:
-    """Solve by one of METHODS; plan: the solver's, for the task that merged features leave."""
-    if method == "merged":
-        return merged(lambda less, w: by_method(plan(less, rule, w).method, plan, less, monitor, rule, w), task, start)
+def by_method(method: str, task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None) -> Result:
+    """Solve by one of METHODS."""
     if method == "golub-kahan":
         return by_golub_kahan(_from_start(task, start), monitor)
     return by_newton(task, monitor, rule, start, method)
@@ -102,18 +90,6 @@ def by_newton(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None
 def _record(monitor: Monitor, task: Task, f: float, g: np.ndarray, t: float) -> Status | None:
     norm = float(np.sqrt(g @ g))
     return monitor.step(f, max(f - 0.5 * norm * norm, 0.0), gradient=norm, active=task.rows.n, cg=0, step=t)
-
-
-def merged(solve: Callable[[Task, np.ndarray | None], Result], task: Task, start: np.ndarray | None) -> Result:
-    """Solve the task with its singleton features merged into one for each row, and return the weights of all.
-
-    solve(task, start) solves what is left.
-    """
-    singletons = SingletonFeatures(task.rows)
-    less = Task(singletons.rows, task.y, task.cost, task.free_bias, task.target, options=task.options)
-    result = solve(less, None if start is None else singletons.merged_weights(start))
-    result.w = singletons.original_weights(result.w)
-    return result
 
 
 def by_golub_kahan(objective: LeastSquares, monitor: Monitor) -> Result:

@@ -6,8 +6,8 @@ Twice as many variables as rows are the two sides of a tube (training/reductions
 and variable i + rows with sign -1 belong to row i.  At the optimum one of them is zero, so that a row is visited once
 for both (Ho and Lin, Large-scale Linear Support Vector Regression, JMLR 13 (2012), Algorithm 4).
 
-face_...: conjugate gradients over some dual variables, see coordinate/face_steps.py; for each of these m its row, sign
-and D_i.
+face_...: products for conjugate gradients over some dual variables (coordinate/face_steps.py); for each of these its
+row, sign and D_i.
 """
 
 import numpy as np
@@ -261,41 +261,11 @@ def face_combination(indptr, indices, values, rows, y, factors, v, bias):
         add_multiple(indices, values, v, y[k] * factors[k], indptr[i], indptr[i + ONE], bias)
 
 
-@loop("i8(u8[], u4|u8[], f8[], u8[], f8[], f8[], f8[], f8[], f8[], f8[], f8, i8, f8)", fast=True)
-def face_conjugate(indptr, indices, values, rows, y, diagonal, near, vectors, v, state, bias, max_steps, share):
-    """At most `max_steps` conjugate gradient steps with the preconditioner `near`; returns their number.
-
-    Ends when a step gains at most `share` of the best step's gain.  vectors: step, residual, direction and product,
-    f8[4 m]; v: scratch, as long as w; state: square of the residual in the preconditioner's norm, best gain.
-    """
-    m = len(rows)
-    step, residual, direction, product = vectors[:m], vectors[m : 2 * m], vectors[2 * m : 3 * m], vectors[3 * m :]
-    rz, best = state[0], state[1]
-    made = 0
-    while made < max_steps and rz > 0.0:
-        made += 1
-        face_combination(indptr, indices, values, rows, y, direction, v, bias)
-        curvature = 0.0
-        for k in range(m):
-            i = rows[k]
-            of_row = product_of_row(indices, values, v, indptr[i], indptr[i + ONE], bias)
-            product[k] = y[k] * of_row + diagonal[k] * direction[k]
-            curvature += direction[k] * product[k]
-        if not curvature > 0.0:
-            rz = 0.0
-            break
-        t = rz / curvature
-        before = rz
-        rz = 0.0
-        for k in range(m):
-            step[k] += t * direction[k]
-            residual[k] -= t * product[k]
-            rz += residual[k] * residual[k] / near[k]
-        gain = 0.5 * t * before
-        best = max(best, gain)
-        for k in range(m):
-            direction[k] = residual[k] / near[k] + rz / before * direction[k]
-        if gain <= share * best:
-            rz = 0.0
-    state[0], state[1] = rz, best
-    return made
+@loop("void(u8[], u4|u8[], f8[], u8[], f8[], f8[], f8[], f8[], f8[], f8)", fast=True)
+def face_product(indptr, indices, values, rows, y, diagonal, factors, v, product, bias):
+    """product_k = y_k x_k.v + diagonal_k factors_k over the face, v = sum_k factors_k y_k x_k."""
+    face_combination(indptr, indices, values, rows, y, factors, v, bias)
+    for k in range(np.uint64(len(rows))):
+        i = rows[k]
+        of_row = product_of_row(indices, values, v, indptr[i], indptr[i + ONE], bias)
+        product[k] = y[k] * of_row + diagonal[k] * factors[k]

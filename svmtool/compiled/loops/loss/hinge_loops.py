@@ -1,4 +1,4 @@
-"""Powers of the hinge, l(xi) = max(0, xi)^p with 1 <= p <= 2, row by row; conjugate gradients on their Hessian.
+"""Powers of the hinge, l(xi) = max(0, xi)^p with 1 <= p <= 2, row by row.
 
 xi_i = target_i - z_i is the slack of row i, z_i = y_i x_i.w its margin.  hinge2_...: C_i l(xi_i) for p = 2; target has
 length n, or length 1 for the same value in all rows, which saves memory traffic.
@@ -15,7 +15,6 @@ b = clip(sigma t, 0, 1); an upper bound `cap` other than 1 gives Huber's loss.
 import numpy as np
 
 from svmtool.compiled import helper, loop
-from svmtool.compiled.loops.rows.row_loops import ONE, row_dot
 
 NEGLIGIBLE_SIGMA = 1e8  # with it and beta = 0 the smoothed loss stands for the loss: the smoothing is negligible
 MAX_ROW_STEPS = 60  # most Newton steps for one row; usually a few
@@ -229,22 +228,3 @@ def power_search(z, dz, target, cost, beta, out, a, b, p, sigma, cap):
             break
         t = new
     return t
-
-
-@helper(fast=True)
-def hessian_product(indptr, indices, values, rows, weight, bias, ridge, v, out):
-    """out = R v + sum over `rows` of weight_i x_i (x_i.v); x_i ends with the bias feature where bias >= 0."""
-    d = len(v)
-    total = 0.0
-    shift = bias * v[d - 1] if bias >= 0.0 else 0.0
-    for j in range(d):
-        out[j] = v[j]
-    out[d - 1] *= ridge
-    for k in range(len(rows)):
-        i = rows[k]
-        t = weight[k] * (row_dot(indices, values, v, indptr[i], indptr[i + ONE]) + shift)
-        total += t
-        for at in range(indptr[i], indptr[i + ONE]):
-            out[indices[at]] += t * values[at]
-    if bias >= 0.0:
-        out[d - 1] += bias * total

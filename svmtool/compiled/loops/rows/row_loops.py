@@ -202,35 +202,6 @@ def csr_take(indptr, indices, values, chosen, taken_indptr, taken_indices, taken
         taken_indptr[r + 1] = at
 
 
-@loop("void(u8[], u4|u8[], f8[], i4[], u8[], u4[], f8[], f8[], u8)")
-def csr_fold(indptr, indices, values, place, merged_indptr, merged_indices, merged_values, own, common):
-    """Copy all rows, column j to place[j].  Entries of row i without a place (-1) become one entry own_i.
-
-    own_i is the square root of the sum of their squares, in column common + number of earlier rows that have one; own_i
-    is 0 for rows without such entries.
-    """
-    at = np.uint64(0)
-    after = common
-    merged_indptr[0] = at
-    for i in range(len(own)):
-        square = 0.0
-        for k in range(indptr[i], indptr[i + ONE]):
-            j = place[indices[k]]
-            if j < 0:
-                square += values[k] * values[k]
-            else:
-                merged_indices[at] = j
-                merged_values[at] = values[k]
-                at += ONE
-        own[i] = np.sqrt(square)
-        if square > 0.0:
-            merged_indices[at] = after
-            merged_values[at] = own[i]
-            after += ONE
-            at += ONE
-        merged_indptr[i + 1] = at
-
-
 @loop("void(u8[], u4|u8[], f8[], f8[], u8, u8, u8)")
 def csr_to_dense(indptr, indices, values, dense, d, lo, hi):
     """Write rows lo .. hi-1 to dense (rows x d, initially 0)."""

@@ -1,0 +1,1 @@
+"""Methods for many families of problems; a family gives its residuals and its linear systems."""
