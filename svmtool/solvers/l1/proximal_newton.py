@@ -37,7 +37,7 @@ Files: the outer steps, 5 and 10 here; 8, 9 and the end of a run in state.py; th
 all of them; 1, 2 and 7 in objectives/l1/objective.py.
 Stops when: the certified relative gap reaches the target; -e asks for L1_GAP_AN_EPS e (Rule.gap).  -e also ends a run
 where V = sum_j |violation_j| is at most RULE_SHARE of what LIBLINEAR's rule allows, e max(1, min(pos, neg)) / l times
-that at w = 0, and the gap is at most SLOW_MIN_GAP; the run's budget begins where V is at most EPOCH_TOL of that.
+that at w = 0, and the gap is at most SLOW_MIN_GAP; the run's budget begins there, too.
 Memory: 5 vectors of n, 6 of d; d x d twice where d is small, else the rows once more by columns, and once for the
 working set.
 """

@@ -17,7 +17,7 @@ from svmtool.solvers.l1.model import NEWTON_STALL_STEPS, ColumnsModel, MatrixMod
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Rule, Status, rounded
 from svmtool.solvers.shared.interior_steps import NAME
-from svmtool.tolerances import EPOCH_TOL, OPTIMAL_GAP, RULE_SHARE, SLOW_MIN_GAP
+from svmtool.tolerances import OPTIMAL_GAP, RULE_SHARE, SLOW_MIN_GAP
 
 ZERO_LOSS_MARGIN = 1000.0  # margin at which the logistic loss, too, is 0 up to round-off
 MAX_FIRST_SLOPE = 100.0  # largest slope at zero weights up to which a run begins there; else with smaller costs
@@ -171,10 +171,10 @@ class L1State:
         total = float(violations.sum())
         if gap <= OPTIMAL_GAP or total == 0.0:
             return base.OPTIMAL
-        if total <= EPOCH_TOL * self.max_violation:
+        met = total <= RULE_SHARE * self.max_violation
+        if met:
             self.monitor.liblinear_ends()
-        met = total <= RULE_SHARE * self.max_violation and gap <= SLOW_MIN_GAP
-        if gap <= self.rule.gap or met or (fall_counts and self.fall <= self.least_fall):
+        if gap <= max(self.rule.gap, SLOW_MIN_GAP if met else -1.0) or (fall_counts and self.fall <= self.least_fall):
             return base.RULE
         return rounded(f, self.bound) if stalled >= NEWTON_STALL_STEPS else None
 
