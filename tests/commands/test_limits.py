@@ -21,8 +21,12 @@ from svmtool.data.dense import from_csr
 from svmtool.formats.models import linear
 from svmtool.limits import StopFlag, with_time_shares
 from svmtool.linalg.systems import Factored, solve_positive
+from svmtool.models.kernel_functions import Kernel
 from svmtool.params import Request, Settings
 from svmtool.solvers.shared import base
+from svmtool.training.kernel.dataset import KernelSet
+from svmtool.training.kernel.fit import Fitting
+from svmtool.training.kernel.train import one_vs_one
 from svmtool.training.lines import liblinear_log
 from svmtool.training.pipeline import train
 from svmtool.training.reductions.base import problems_of
@@ -87,6 +91,42 @@ def test_parts_continue_after_their_time_share():
 
     with_time_shares(work, 3, StopFlag(100.0), 1, lambda each, n: [each(i) for i in range(n)])
     assert seen == [(0, False), (1, False), (2, True), (1, True)]
+
+
+class Cut(StopFlag):
+    """The flag of a part whose time is over after so many looks at the clock."""
+
+    def __init__(self, looks: int):
+        self.set, self.looks = False, looks
+
+    @property
+    def ends(self) -> float:
+        self.looks -= 1
+        return np.inf if self.looks >= 0 else -np.inf
+
+
+@pytest.mark.parametrize("number", [50, 52])
+def test_a_papers_model_does_not_depend_on_shares_of_the_time(number, monkeypatch):
+    """A problem that its share of the time cuts short begins anew; it does not go on from the point it has reached."""
+    table = table_of(*made(60, 5))
+    given = {"solver": number, "C": 10.0, "max_iter": 60, "method": "paper"}
+
+    def models() -> list[np.ndarray]:
+        kernel = Fitting(Settings.of_kernel(**given), stop=StopFlag(100.0))
+        trained = one_vs_one(KernelSet(table, Kernel(2, 0.5)), kernel).model
+        problems = problems_of(table, Settings.of(**given))
+        return [trained.coef, trained.rho, problems.weights(problems.fit(stop=StopFlag(100.0)))]
+
+    whole, cut = models(), []
+
+    def part(stop: StopFlag, share: float) -> StopFlag:
+        cut.append(share)
+        return Cut(20) if cut.count(share) == 1 else stop
+
+    monkeypatch.setattr(StopFlag, "part", part)
+    for one, other in zip(whole, models(), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert len(cut) > 6, "no part was cut"
 
 
 def test_without_a_limit_nothing_continues():

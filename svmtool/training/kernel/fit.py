@@ -179,9 +179,10 @@ class Fitting:
 
         The share of -m of a problem depends on its size only, so that any number of threads gives the same bits.  If
         there are several problems the copy of a problem's rows, of row_mb MB a row, is taken from its share, up to half
-        of it.  Each problem gets an equal share of the time; those that need more continue with what others leave.
+        of it.  Each problem gets an equal share of the time; those that need more continue with what others leave.  A
+        paper's algorithm begins anew then: continued it would be another one, whose model depends on the clock.
         """
-        whole = self.settings.run.cache_mb
+        whole, printed = self.settings.run.cache_mb, self.settings.row.printed
         if len(sizes) == 1:
             return [self.solve(problem(0), labels[0], whole)]
         needed, shares = shares_of(whole, sizes, row_mb)
@@ -192,9 +193,10 @@ class Fitting:
             before = solved[k]
             if before is not None and stop.ended():
                 return
-            start = None if before is None else before.result.alpha
+            start = None if before is None or printed else before.result.alpha
             found = self.solve(problem(k), labels[k], shares[k], stop, start)
-            if before is None or not before.certificate.gap <= found.certificate.gap:
+            ended = printed and found.result.status is not TIME
+            if before is None or ended or not before.certificate.gap <= found.certificate.gap:
                 solved[k] = found
             part.step()
 

@@ -235,9 +235,14 @@ class Reduction(ABC):
         stop = self._prepared(stop)
 
         def turn(k: int, share: StopFlag) -> bool:
-            before = results[k]
+            before, shortest = results[k], -1
+            if before is not None and self.solver.printed:
+                # It begins anew: continued it would be another algorithm, whose model depends on the clock
+                before, shortest = None, before.iterations
             result = self._solve(k, start, report, share, before)
-            results[k] = checked(k, result, self._start_of(k, start) if before is None else before.w, share)
+            if result.status is not base.TIME or result.iterations > shortest:
+                began = self._start_of(k, start) if before is None else before.w
+                results[k] = checked(k, result, began, share)
             part.step()
             again = results[k].status is base.TIME and stop.may_resume(share)
             if self.lines is not None:
