@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from svmtool import limits, registry
-from svmtool.certify.kernel import zero
 from svmtool.certify.linear import Certificate, worst
 from svmtool.compiled import threads
 from svmtool.kernels.problems import AnyProblem, HardOneClass, LeastSquaresSvc
@@ -22,7 +21,7 @@ from svmtool.progress import doing
 from svmtool.solvers.shared import kernel_least_squares
 from svmtool.solvers.shared.base import CONFIRMED_GAP, TIME, Monitor, RangeRule, Rule, Status, Tolerance
 from svmtool.tolerances import MIB
-from svmtool.training.kernel.verify import as_printed, verify
+from svmtool.training.kernel.verify import as_printed, verify, zero
 from svmtool.training.lines import SolverLines
 from svmtool.training.notices import asked_gap
 from svmtool.training.outcome import worst_status
