@@ -23,14 +23,15 @@ from svmtool.progress import counted
 from svmtool.solvers.shared.base import TIME
 from svmtool.training.calibration import FOLDS, NotCalibratedError, fit_sigmoid
 from svmtool.training.kernel.dataset import KernelSet
-from svmtool.training.kernel.fit import Fitting, KernelTraining
+from svmtool.training.kernel.fit import Fitting
+from svmtool.training.outcome import Training
 from svmtool.training.validation.folds import GlibcRand, fold_rows, liblinear_folds
 
 OUTLIER_DEVIATIONS = 5.0  # standard deviations of a Laplace distribution beyond which an error does not count
 TOO_FEW = f"WARNING: number of positive or negative decision values <{DENSITY_MARKS // 2}; "
 TOO_FEW += "too few to do a probability estimation."
 
-Train = Callable[[KernelSet, Fitting], KernelTraining]
+Train = Callable[[KernelSet, Fitting], Training]
 
 
 def held_out(data: KernelSet, order: np.ndarray, starts: np.ndarray, fitting: Fitting, train: Train):
@@ -58,9 +59,11 @@ def pair_sigmoid(
     order, starts = liblinear_folds(n, FOLDS, rand)
     values, text, few = np.empty(n), "", False
 
-    def trained(some: KernelSet, within: Fitting) -> KernelTraining:
+    def trained(some: KernelSet, within: Fitting) -> Training:
         done = train(some, within)
-        return done if len(done.model.labels) == 2 else done._replace(text="")
+        if len(done.model.labels) != 2:
+            done.text = ""
+        return done
 
     for outside, done in held_out(pair, order, starts, inner, trained):
         text += done.text
