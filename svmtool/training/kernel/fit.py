@@ -153,7 +153,9 @@ class Fitting:
             if before is not None and stop.ended():
                 return
             start = None if before is None or printed else before.result.alpha
-            found = self.solve(problem(k), labels[k], shares[k], stop, start)
+            part_of_run = problem(k)
+            part_of_run.beside = len(sizes)
+            found = self.solve(part_of_run, labels[k], shares[k], stop, start)
             ended = printed and found.result.status is not TIME
             if before is None or ended or not before.certificate.gap <= found.certificate.gap:
                 solved[k] = found

@@ -96,8 +96,7 @@ def one_vs_one(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None)
         solved[k] = done
     texts, sigmoids, lacking, doubtful = [f.text() for f in solved], None, "", []
     if fitting.settings.run.probability and rand is not None:
-        from svmtool.training.calibration import Seen, doubts
-        from svmtool.training.kernel import calibration
+        from svmtool.training import calibration
 
         try:
             sigmoids, seen = [], []
@@ -106,8 +105,10 @@ def one_vs_one(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None)
                 A, B, inner, few = calibration.pair_sigmoid(pair, pairs.costs(k), fitting, one_vs_one, rand)
                 sigmoids.append((A, B))
                 texts[k] = inner + texts[k]
-                seen.append(Seen(A, pair.labels > 0, few, [pairs.classes.labels[c] for c in pairs.pairs[k]]))
-            doubtful = doubts(seen)
+                seen.append(
+                    calibration.Seen(A, pair.labels > 0, few, [pairs.classes.labels[c] for c in pairs.pairs[k]])
+                )
+            doubtful = calibration.doubts(seen)
         except calibration.NotCalibratedError as e:
             sigmoids, lacking = None, str(e)
     model, support = _model(pairs, solved, sigmoids)
@@ -169,7 +170,7 @@ def single(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> 
     )  # fmt: skip
     text, lacking = fit.text(), ""
     if s.run.probability and rand is not None:
-        from svmtool.training.kernel import calibration
+        from svmtool.training import calibration
 
         try:
             if s.row.word == "one_class":
