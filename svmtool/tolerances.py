@@ -42,3 +42,8 @@ MIB = 1 << 20  # of -m, as LIBSVM counts, and of buffers
 def text(x: float) -> str:
     """A tolerance as the documentation writes it: 1e-6, 0.001."""
     return f"{x:g}".replace("e-0", "e-")
+
+
+# One-class problems, see objectives/one_class.py
+MIN_VALUE_SHARE = 1e-8  # share of M below which |P| does not count: there the gap is relative to that
+SCORE_RTOL = 1e-12  # relative round-off of v.phi(x_i), as share of |v| times the size of the rows

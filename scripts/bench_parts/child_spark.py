@@ -31,7 +31,7 @@ from svmtool.distributed.stage import BarrierStage
 from svmtool.formats.models import linear
 from svmtool.limits import StopFlag
 from svmtool.params import Settings
-from svmtool.training.pipeline import fitted
+from svmtool.training.linear import fitted
 
 ASKED = 50  # passes made to measure the driver's time
 

@@ -20,11 +20,9 @@ from svmtool.params import PRECOMPUTED, Settings, kernel_of
 from svmtool.progress import doing
 from svmtool.training.kernel.dataset import KernelSet, kernel_set, refuse_unusable
 from svmtool.training.kernel.fit import Fitting
-from svmtool.training.kernel.pipeline import notes
-from svmtool.training.kernel.train import trainer
+from svmtool.training.kernel.train import trained
+from svmtool.training.linear import train_on_used
 from svmtool.training.notices import notices as notices_of
-from svmtool.training.pipeline import train_on_used
-from svmtool.training.validation.folds import GlibcRand
 
 COSTS = ("C", "p", "nu", "class_weight")  # keywords that all solvers accept, as all numbers of -s accept the options
 CLASSIFIES = ("classification", "all classes", "ordinal")  # kinds whose labels are classes
@@ -221,8 +219,7 @@ def kernel_rows(data: Dataset, s: Settings) -> KernelSet:
 
 
 def _fit_kernel(data: Dataset, s: Settings, report: Any, run: RunContext, began: float, warnings: list[str]) -> Fit:
-    done = trainer(s)(kernel_rows(data, s), Fitting(s, report, run.stop), GlibcRand(s.run.seed))
-    done.model.notes = notes(s, done, data.n_features)
+    done = trained(kernel_rows(data, s), Fitting(s, report, run.stop))
     done.warnings[:0] = warnings
     return Fit(
         model=done.model, certificate=done.certificate, notices=notices_of(s.row, done), _row=s.row,

@@ -21,11 +21,9 @@ from svmtool.models.linear import LinearModel
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import Status
 from svmtool.training.calibration import by_label
-from svmtool.training.kernel import validation as kernel_validation
-from svmtool.training.kernel.fit import Fitting, KernelTraining
+from svmtool.training.kernel.validation import KernelFolds
 from svmtool.training.validation import search
 from svmtool.training.validation.cross_validation import Folds
-from svmtool.training.validation.folds import GlibcRand
 from svmtool.training.validation.scores import (
     MEASURES,
     PREDICTIONS,
@@ -138,10 +136,7 @@ def cross_validate(
         measures = {name: metric if callable(metric) else _measure(metric, settings) for name, metric in wanted.items()}
         needs = max((m.needs for m in measures.values() if isinstance(m, Measure)), default=PREDICTIONS)
         held = HeldOut(data.labels, kind_of(settings), needs)
-        if settings.problem.kernel is not None:
-            found = _with_kernel(data, settings, folds, run, held)
-        else:
-            found = _linear(data, settings.replace(stratified=stratified), folds, run, held)
+        found = _evaluated(data, settings.replace(stratified=stratified), folds, run, held)
     held.predictions = found.predictions
     warnings = [*left_out(data.weights, "sample_weight"), *found.warnings]
     values = {
@@ -171,20 +166,24 @@ def _measure(name: str | None, settings: Settings) -> Measure:
     return measure_of(name, settings)
 
 
-def _linear(data: Dataset, s: Settings, count: int, run: RunContext, held: HeldOut) -> Validation:
-    folds = Folds(data, s, count)
-    found: list[tuple[np.ndarray, LinearModel, np.ndarray]] = []
+def _evaluated(data: Dataset, s: Settings, count: int, run: RunContext, held: HeldOut) -> Validation:
+    folds: Folds | KernelFolds
+    if s.problem.kernel is None:
+        folds = Folds(data, s, count)
+    else:
+        folds = KernelFolds(kernel_rows(data, s), s, count)
+    labels = _labels(data, s.row.kind)
+    parts: list[tuple[np.ndarray, np.ndarray]] = []
 
-    def keep(*of_fold: Any) -> None:
-        found.append(of_fold)
-        held.keep(*of_fold)
+    def keep(rows: np.ndarray, model: LinearModel | KernelModel, decisions: np.ndarray) -> None:
+        parts.append((rows, _columns(model, decisions, labels, s.row.kind)))
+        held.keep(rows, model, decisions)
 
     calibrated = held.needs == PROBABILITIES and bool(s.run.probability)
     predictions, _ = folds.evaluate(s, run.stop, None, keep, calibrated)
-    labels = _labels(data, s.row.kind)
-    values = _gathered(len(data), [(rows, _columns(model, some, labels, s.row.kind)) for rows, model, some in found])
-    fold = _numbers(folds.order, folds.starts)
-    return Validation(predictions, values, {}, fold, folds.open_ends, tuple(folds.warnings))
+    fold = np.empty(len(data), np.int64)
+    fold[folds.order] = np.repeat(np.arange(folds.count), np.diff(folds.starts))
+    return Validation(predictions, _gathered(len(data), parts), {}, fold, folds.open_ends, tuple(folds.warnings))
 
 
 def _labels(data: Dataset, kind: str) -> tuple[int, ...] | None:
@@ -195,10 +194,14 @@ def _labels(data: Dataset, kind: str) -> tuple[int, ...] | None:
     return tuple(sorted(labels)) if kind == "ordinal" else tuple(labels)
 
 
-def _columns(model: LinearModel, decisions: np.ndarray, labels: tuple[int, ...] | None, kind: str) -> np.ndarray:
+def _columns(
+    model: LinearModel | KernelModel, decisions: np.ndarray, labels: tuple[int, ...] | None, kind: str
+) -> np.ndarray:
     """Decision values of a fold's model with the columns of a model of all rows; nan where it lacks them."""
     if model.labels == labels:
         return decisions
+    if isinstance(model, KernelModel):
+        return _pairs(model, decisions, labels)
     if kind == "ordinal" or labels is None:
         return np.full((len(decisions), 1), np.nan)
     return by_label(model, decisions, labels)
@@ -206,7 +209,7 @@ def _columns(model: LinearModel, decisions: np.ndarray, labels: tuple[int, ...] 
 
 def _pairs(model: KernelModel, decisions: np.ndarray, labels: tuple[int, ...] | None) -> np.ndarray:
     """`_columns` of a model with a kernel: one column a pair of labels."""
-    if model.labels == labels or labels is None:
+    if labels is None:
         return decisions
     known = model.labels or ()
     column = {pair: decisions[:, k] for k, pair in enumerate(combinations(known, 2))}
@@ -224,29 +227,6 @@ def _gathered(n: int, parts: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray 
     for rows, part in parts:
         values[rows] = part
     return values
-
-
-def _with_kernel(data: Dataset, s: Settings, count: int, run: RunContext, held: HeldOut) -> Validation:
-    rows = kernel_rows(data, s)
-    rand = GlibcRand(s.run.seed)
-    folds = kernel_validation.Folds(rows, s.row.kind == "classification", count, rand)
-    warnings, labels, parts = [*folds.warnings], _labels(data, s.row.kind), []
-
-    def keep(done: KernelTraining, outside: np.ndarray, decisions: np.ndarray) -> None:
-        warnings.extend(done.warnings)
-        parts.append((outside, _pairs(done.model, decisions, labels)))
-        held.keep(outside, done.model, decisions)
-
-    predictions, open_ends = kernel_validation.evaluate(rows, Fitting(s, None, run.stop), folds, rand, keep)
-    values, fold = _gathered(len(data), parts), _numbers(folds.order, folds.starts)
-    return Validation(predictions, values, {}, fold, tuple(open_ends), tuple(warnings))
-
-
-def _numbers(order: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """The fold of each row."""
-    fold = np.empty(len(order), np.int64)
-    fold[order] = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    return fold
 
 
 def search_C(

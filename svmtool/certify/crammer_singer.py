@@ -12,9 +12,9 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.certify.linear import Certificate, sharp
+from svmtool.certify.points import on_grid
 from svmtool.certify.rounding import FEW, UNIT, Products, growth, sum_of
 from svmtool.data.row_storage import Rows
-from svmtool.objectives.duality import on_grid
 
 FULL_RTOL = 1e-12  # relative error up to which multipliers that sum to C_i count as full
 

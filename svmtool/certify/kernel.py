@@ -22,27 +22,25 @@ a, a knapsack for each equality: variables are filled in the order of their p, a
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from svmtool import limits
 from svmtool.certify.linear import Certificate, Certifier
 from svmtool.certify.one_class import certify_hard
 from svmtool.certify.rounding import UNIT, growth
 from svmtool.data.row_storage import draw_rows
 from svmtool.kernels.lp import LpSvc
 from svmtool.kernels.problems import AnyProblem, CSvc, HardOneClass, KernelProblem, LeastSquaresSvc
-from svmtool.kernels.results import KernelResult, feasible_sums, gap_of
-from svmtool.kernels.rows import exact_sum
+from svmtool.models.kernel import KernelModel
 from svmtool.objectives import losses
-from svmtool.objectives.one_class import MIN_VALUE_SHARE
+from svmtool.tolerances import MIN_VALUE_SHARE
 
 MIN_SAMPLE_ROWS = 1024  # rows at least: errors in one row of a hundred stay unseen once in 30,000 runs
 MAX_EXACT_VALUES = 1 << 22  # kernel values up to which all rows are computed: some hundredths of a second
 MIN_LATE_ROWS = 64  # rows at least after a limit
 MAX_WIDENING = 0.5  # share of the gap that the sample's differences may add to it
 KERNEL_VALUE_RTOL = 1e-9  # or this share of the value, which counts as round-off
-MAX_DUAL_HALVINGS = 40
+BATCH_ROWS = 4096  # rows whose decision values are computed at a time
 SEED = 1
 
 
@@ -77,6 +75,24 @@ def certify(
     return found
 
 
+def decision_values(problem: AnyProblem, coef: np.ndarray, chosen: np.ndarray | None = None) -> np.ndarray:
+    """sum_i coef_i K(x_i, .) of the training rows `chosen` (i8; None: all) by svm-predict's code, f8."""
+    used, rows = np.flatnonzero(coef), problem.rows
+    if rows is None:
+        return coef[used] @ (problem.matrix[used] if chosen is None else problem.matrix[np.ix_(used, chosen)])
+    support = rows.take(used).as_csr()
+    model = KernelModel(
+        "epsilon_svr", problem.kernel, None, 2, np.zeros(1), coef[None, used], None, *support.csr_arrays
+    )  # fmt: skip
+    chosen = np.arange(rows.n) if chosen is None else chosen
+    f = np.empty(len(chosen))
+    for first in range(0, len(chosen), BATCH_ROWS):
+        limits.check()
+        part = rows.take(chosen[first : first + BATCH_ROWS]).as_csr()
+        model.scores.decide(part, part.n, f[first : first + part.n])
+    return f
+
+
 def _recomputed(
     problem: AnyProblem, alpha: np.ndarray, coef: np.ndarray, gradient: np.ndarray, sampled: np.ndarray
 ) -> tuple[np.ndarray, float]:
@@ -84,9 +100,21 @@ def _recomputed(
     n = problem.n
     f, some = np.zeros(n), np.zeros(n, bool)
     some[sampled] = True
-    f[sampled] = exact_sum(problem, coef, None if len(sampled) == n else sampled)
+    f[sampled] = decision_values(problem, coef, None if len(sampled) == n else sampled)
     exact, some = problem.gradient(alpha, f), some[problem.row]
     return np.where(some, exact, gradient), float(np.abs(exact - gradient).max(where=some, initial=0.0))
+
+
+def gap_of(
+    problem: KernelProblem, alpha: np.ndarray, gradient: np.ndarray, rho: float, r: float = 0.0, apart: float = 0.0
+) -> float:
+    """Return an upper bound of f(a) - min f; alpha and gradient = Qa + p (within `apart`): f8[m]."""
+    losses = problem.losses
+    s = gradient - (r + problem.y * rho)
+    if apart == 0.0:
+        return float(np.sum(np.where(s > 0, alpha * s, (alpha - losses) * s)))
+    above, below = np.maximum(s + apart, 0.0), np.maximum(apart - s, 0.0)
+    return float(np.sum(alpha * above) + np.sum((losses - alpha) * below))
 
 
 def certificate_of(
@@ -109,14 +137,14 @@ def certificate_of(
     )
     violation[problem.upper <= 0.0] = 0.0
     error = 0.5 * apart * float(np.sum(np.abs(alpha)))  # of the value, in the unfavourable direction
-    gap = gap_of(problem, alpha, gradient, rho, r, apart, problem.losses)
+    gap = gap_of(problem, alpha, gradient, rho, r, apart)
     sizes = np.abs(alpha)
     off = growth(len(alpha)) * (0.5 * (float(sizes @ (np.abs(s) + np.abs(problem.p))) + abs(centred)) + gap)
     off += UNIT * float(sizes @ np.abs(gradient)) + abs(missed)
     primal = error - value + gap + missed
     squares = problem.floor == 0.0 and problem.kernel.positive  # P is a sum of squares and losses
     least = 0.0 if squares or not np.any(problem.start) else -np.inf  # or a = 0 is feasible, whose dual value is 0
-    dual = max(-value - error - off, least) if feasible_sums(problem, alpha) else least
+    dual = max(-value - error - off, least) if problem.feasible_sums(alpha) else least
     if squares:
         primal = max(primal, 0.0)
     certificate = Certificate(primal * scale, dual * scale, float(violation.max(initial=0.0)) + apart)
@@ -138,17 +166,16 @@ def _least_squares(
     return Certificate(value + error + gap + missed, value - error - abs(missed), float(s.max(initial=0.0)))
 
 
-def certify_lp(problem: LpSvc, result: KernelResult) -> Certificate:
-    """The certificate of a result of LP-SVM with a kernel: that of its linear problem (LpSvc.task).
+def certify_lp(problem: LpSvc, coef: np.ndarray, rho: float, alpha: np.ndarray | None) -> Certificate:
+    """The certificate of LP-SVM with a kernel: that of its linear problem (LpSvc.task); alpha: its dual point, if any.
 
     P is that of decision values as svm-predict computes them; what they differ by counts as rounding.
     """
-    coef = problem.coefficients(result.alpha)
-    alpha = np.zeros(problem.n) if result.dual_point is None else result.dual_point.alpha
+    alpha = np.zeros(problem.n) if alpha is None else alpha
     certifier = Certifier(problem.task.rows, losses.of("hinge", 1.0), problem.y, problem.upper, True, l1=True)
     with np.errstate(all="ignore"):  # the gap is not finite if any value is not
-        found = certifier.certify(np.append(coef, coef @ problem.means - result.rho), alpha)
-        xi = 1.0 - problem.y * (exact_sum(problem, coef) - result.rho)
+        found = certifier.certify(np.append(coef, coef @ problem.means - rho), alpha)
+        xi = 1.0 - problem.y * (decision_values(problem, coef) - rho)
         primal = float(np.sum(np.abs(coef))) + float(certifier.cost @ certifier.loss.value(xi))
         (off, less), apart = found.off, abs(primal - found.primal)
         return Certificate(primal, found.dual + less, found.violation, (off + apart, less))
@@ -221,40 +248,6 @@ def _multiplier(cost: np.ndarray, upper: np.ndarray, total: float) -> float:
     last = int(used[-1]) if len(used) else 0
     after = min(last + 1, len(cost) - 1) if len(used) and a[last] >= upper[last] else last
     return 0.5 * float(cost[last] + cost[after])
-
-
-def zero(problem: AnyProblem, status: Any) -> KernelResult:
-    """w = 0 as the result of a solver."""
-    value, rho, r = value_at_zero(problem)
-    alpha = np.zeros(len(problem.row))
-    linear = -1.0 if isinstance(problem, LeastSquaresSvc) else problem.p
-    return KernelResult(alpha, rho, r, 0.0, np.inf, 0, status, np.zeros(len(alpha)) + linear)
-
-
-def best_multiple(problem: AnyProblem, result: KernelResult) -> KernelResult | None:
-    """The best of s alpha, s = 1, 1/2, 1/4 .., with its best constant; None if none is feasible and better than w = 0.
-
-    Uses result.gradient.  A run that ends early at a large cost has found the direction of w, but not its size.
-    """
-    least, _, _ = value_at_zero(problem)
-    squares = isinstance(problem, LeastSquaresSvc)
-    if not squares and (np.any(problem.start) or problem.two_sums):
-        return None
-    linear = -1.0 if squares else problem.p
-    Qa, best = result.gradient - linear, None
-    for k in range(MAX_DUAL_HALVINGS):
-        s = 0.5**k
-        alpha, gradient = s * result.alpha, s * Qa + linear
-        if squares:
-            total = float(problem.cost @ (problem.y * gradient))
-            rho = total / float(np.sum(problem.cost)) if problem.free_bias else -float(problem.y @ alpha)
-        else:
-            _, rho, _ = best_constant(problem, gradient)
-        found = certificate_of(problem, alpha, gradient, rho)
-        if found.primal < least:
-            least = found.primal
-            best = KernelResult(alpha, rho, 0.0, -found.dual, found.gap, result.iterations, result.status, gradient)
-    return best
 
 
 def certified_zero(problem: AnyProblem) -> Certificate:

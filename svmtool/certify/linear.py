@@ -17,9 +17,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from svmtool.certify.points import balanced, best_factor, shifted
 from svmtool.certify.rounding import FEW, UNIT, Products, growth
 from svmtool.data.row_storage import Rows
-from svmtool.objectives.duality import balanced, best_factor, shifted
 from svmtool.objectives.losses import Loss
 from svmtool.tolerances import EPS, ROUNDOFF_GAP
 

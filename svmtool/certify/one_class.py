@@ -10,8 +10,7 @@ import numpy as np
 from svmtool.certify.linear import Certificate, sharp
 from svmtool.certify.rounding import FEW, UNIT, Products, growth
 from svmtool.data.row_storage import Rows
-from svmtool.objectives.one_class import MIN_VALUE_SHARE, is_zero, least_score, scale_of
-from svmtool.tolerances import EPS
+from svmtool.tolerances import EPS, MIN_VALUE_SHARE, SCORE_RTOL
 
 
 class OneClassCertifier:
@@ -40,8 +39,14 @@ class OneClassCertifier:
         # of v, of the sum of squares, and of the sum of a: by a multiple of a, or at the cost rho
         less = apart * (math.sqrt(square) + 0.5 * apart) + 0.5 * growth(len(v)) * square
         less += missed * ((2.0 * square / k if k > 0.0 else 0.0) + (abs(rho) if np.isfinite(rho) else 0.0))
-        size = max(-primal, scale_of(self.rows.square_norms(), cost, k))
+        size = max(-primal, self._least_size(k))
         return Certificate(primal, 0.0 - 0.5 * square, self._violation(v, within), (off, less), size)
+
+    def _least_size(self, k: float) -> float:
+        """What the gap is relative to at least, see objectives/one_class.py."""
+        total = float(np.sum(self.cost))
+        mean = float(self.cost @ self.rows.square_norms()) / total if total > 0.0 else 0.0
+        return 0.5 * MIN_VALUE_SHARE * k * k * mean
 
     def primal(self, w: np.ndarray, rho: float) -> float:
         """P(w, rho), or its limit if rho is infinite."""
@@ -139,10 +144,12 @@ def certify_hard(
         return HardCertificate(0.0, 0.0, 0.0)
     z, apart = z / total, apart / total
     square = float(alpha @ z) / total + apart
-    lead = least_score(z) - apart
-    zero, used = is_zero(lead, square, size), alpha > 0.0
+    lead, used = float(np.min(z, initial=np.inf)) - apart, alpha > 0.0
+    # w is 0 up to round-off
+    zero = abs(square) <= MIN_VALUE_SHARE * size and lead <= SCORE_RTOL * math.sqrt(max(square, 0.0) * size)
+    of_used = float(np.min(z, where=used, initial=np.inf))
     margin = rounding * float(np.sqrt(max(square, 0.0)))
-    ahead = max(lead, min(least / total, least_score(z[used]) - apart))
+    ahead = max(lead, min(least / total, of_used - apart))
     if zero or not ahead > 2.0 * margin:
         ahead = 0.0  # w = 0 is no worse than what round-off leaves
     found = _hard_certificate(ahead, square, size)
@@ -154,7 +161,7 @@ def certify_hard(
         found.gap = (found.primal - found.dual) / found.size
     beyond = outside = int(np.count_nonzero(~(multiple * (z - ahead + margin) > 0.0)))
     if at_rho and not zero:
-        multiple, ahead = 1.0, least_score(z[used])
+        multiple, ahead = 1.0, of_used
         outside = int(np.count_nonzero(~(z - ahead + margin > 0.0)))
     found.plane = Plane(multiple / total, multiple * (ahead - margin), outside, len(z), beyond)
     return found

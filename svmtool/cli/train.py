@@ -63,10 +63,8 @@ def _methods(command: options.Command, console: Console) -> Any:
     """The settings and the facts that `methods` of the command's pipeline finds in its data file."""
     data = _reading(command, console)
     gc.enable()
-    if command.settings.problem.kernel is not None:
-        from svmtool.training.kernel.pipeline import methods
-    else:
-        from svmtool.training.pipeline import methods
+    from svmtool.training.pipeline import methods
+
     with named(data.path):
         return methods(command.settings, command.request, data)
 
@@ -156,10 +154,8 @@ def train(command: options.Command, console: Console) -> int:
     data = _reading(command, console)
     if request.initial_model is None:  # else it is read first: both may be the same pipe
         data.start()
-    if settings.problem.kernel is None:
-        from svmtool.training.pipeline import run
-    else:
-        from svmtool.training.kernel.pipeline import run
+    from svmtool.training.pipeline import run
+
     gc.freeze()  # excludes all imported objects from garbage collection
     gc.enable()  # see entry.start
     with named(data.path):

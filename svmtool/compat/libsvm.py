@@ -158,7 +158,7 @@ class svm_model:
     ----------
     stored : KernelModel
         The model itself.
-    training : KernelTraining or None
+    training : Training or None
         Where it comes from; None for a model from a file.
     rows : Dataset or None
         The training rows, of which those of a precomputed kernel are kept.

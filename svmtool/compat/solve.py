@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 from svmtool import params
@@ -19,13 +16,12 @@ from svmtool.params import Request, Settings, check_kernel_after_reading
 from svmtool.training.inputs import on_used, used_features
 from svmtool.training.intent import option_warnings
 from svmtool.training.kernel.dataset import KernelSet, kernel_set, refuse_unusable
-from svmtool.training.kernel.fit import Fitting, KernelTraining
-from svmtool.training.kernel.pipeline import notes
-from svmtool.training.kernel.train import trainer
-from svmtool.training.kernel.validation import run_validation as validate_kernel
+from svmtool.training.kernel.fit import Fitting
+from svmtool.training.kernel.train import trained
+from svmtool.training.kernel.validation import KernelFolds
+from svmtool.training.linear import train_on_used
 from svmtool.training.lines import SolverLines
-from svmtool.training.outcome import exit_status
-from svmtool.training.pipeline import Training, show, train_on_used
+from svmtool.training.outcome import Training, exit_status, show
 from svmtool.training.validation import report
 from svmtool.training.validation.cross_validation import Folds
 from svmtool.training.validation.folds import GlibcRand
@@ -74,7 +70,7 @@ class LinearRun:
         with RunContext(s.run.threads, s.stopping.max_seconds) as run, as_value_errors():
             done = train_on_used(self.rows, s, None, self.initial, run.stop, SolverLines(s.row, output))
             if not run.stop.set:
-                _finish(done, self, lambda: show(done, [], output))
+                _finish(done, self)
         return done
 
     def validate(self) -> np.ndarray:
@@ -114,28 +110,22 @@ class KernelRun:
             refuse_unusable(self.data, settings)
         self.rand = GlibcRand(settings.run.seed)
 
-    def train(self) -> KernelTraining:
+    def train(self) -> Training:
         """Train a model and print what the command prints; KeyboardInterrupt after Ctrl-C."""
-        s, output = self.settings, self.output
-
-        def text() -> None:
-            output.solver(done.text + done.certificate.line() + "\n")
-
+        s = self.settings
         with RunContext(s.run.threads, s.stopping.max_seconds) as run, as_value_errors():
-            lines = SolverLines(s.row, output)
-            done = trainer(s)(self.data, Fitting(s, None, run.stop, lines=lines), self.rand)
+            done = trained(self.data, Fitting(s, None, run.stop, lines=SolverLines(s.row, self.output)), self.rand)
             if not run.stop.set:
-                _finish(done, self, text)
-        done.model.notes = notes(s, done, self.data.table.n_features)
+                _finish(done, self)
         return done
 
     def validate(self) -> np.ndarray:
         """Print the lines of -v; returns the predictions, f8[n]."""
-        s = self.settings
+        assert self.request.folds is not None
+        s, output = self.settings, self.output
         with RunContext(s.run.threads, s.stopping.max_seconds) as run, as_value_errors():
-            fitting = Fitting(s, None, run.stop)
-            found, _ = validate_kernel(self.data, fitting, self.rand, self.request, self.output)
-        return found
+            folds = KernelFolds(self.data, s, self.request.folds, self.rand, output.solver)
+            return report.run_validation(folds, s, self.request, output, run.stop)[0]
 
 
 def _refuse_no_rows(rows: Dataset) -> None:
@@ -143,7 +133,7 @@ def _refuse_no_rows(rows: Dataset) -> None:
         raise SvmtoolError("there are no rows: there is nothing to train on")
 
 
-def _finish(done: Any, run: LinearRun | KernelRun, text: Callable[[], object]) -> None:
-    """Print a run's lines by `text`, and warnings."""
-    text()
+def _finish(done: Training, run: LinearRun | KernelRun) -> None:
+    """Print a run's lines and warnings."""
+    show(done, run.output)
     exit_status(run.settings.row, run.request, done, MODEL, False, run.output)

@@ -8,7 +8,8 @@ from svmtool import limits
 from svmtool.compiled.loops.cd import pair_loops
 from svmtool.data.csr import CsrRows
 from svmtool.linalg.systems import Factored, mirror, solve_positive
-from svmtool.objectives.one_class import MIN_VALUE_SHARE, best_rho, gap_of, is_zero, scale_of
+from svmtool.objectives.one_class import best_rho, gap_of, is_zero, scale_of
+from svmtool.tolerances import MIN_VALUE_SHARE
 
 FREE_RTOL = 1e-6  # rows whose products are so close to rho may be free (0 < alpha_i < c_i)
 GRAM_RIDGE = 1e-12  # keeps the inner products of dependent rows positive definite

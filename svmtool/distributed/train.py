@@ -33,9 +33,9 @@ from svmtool.solvers.shared.base import TIME, Status
 from svmtool.training import intent
 from svmtool.training.calibration import FOLDS, NotCalibratedError, Sigmoids, by_label, check, sigmoids
 from svmtool.training.interruption import interruptible
+from svmtool.training.linear import fitted
 from svmtool.training.lines import SolverLines
-from svmtool.training.outcome import exit_status, recording, worst_status
-from svmtool.training.pipeline import Training, fitted, show
+from svmtool.training.outcome import Training, exit_status, recording, show, worst_status
 from svmtool.training.validation.cross_validation import UNCHANGED_NORM, Folds, checked_square
 from svmtool.training.validation.folds import fold_rows
 from svmtool.training.validation.report import DEFAULT_FOLDS, DOING, nothing_kept, run_search, run_validation
@@ -138,7 +138,7 @@ def run(settings: Settings, request: Request, path: str, model_path: str, consol
         with recording(request, settings.target) as history, doing("training"):
             report = history and history.record
             done, stage, interrupted = trained(session, settings, source, initial, report, console, request)
-        show(done, [], console)
+        show(done, console)
         linear.write(model_path, done.model)
         interrupts.loss = ""
         console.solver(stage.costs.line(stage.size))

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from svmtool.kernels.problems import KernelProblem
-from svmtool.kernels.results import KernelResult, gap_of
+from svmtool.kernels.results import KernelResult
 from svmtool.kernels.rows import exact_sum, rounding_of, rows_of
 from svmtool.limits import EndedError
 
@@ -95,7 +95,9 @@ class Decomposition:
         """Return 1/2 a'Qa + p'a and an upper bound of its distance from the minimum."""
         p = self.problem
         gradient = -p.y * self.F
-        return 0.5 * float(self.a @ (gradient + p.p)), gap_of(p, self.a, gradient, rho, r)
+        s = gradient - (r + p.y * rho)
+        gap = float(np.sum(np.where(s > 0, self.a * s, (self.a - p.upper) * s)))
+        return 0.5 * float(self.a @ (gradient + p.p)), gap
 
     def value(self) -> float:
         """Return 1/2 a'Qa + p'a for the present f."""

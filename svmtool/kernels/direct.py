@@ -32,7 +32,6 @@ from svmtool.engine.slower import Slower
 from svmtool.kernels import interior
 from svmtool.kernels.decomposition import Decomposition
 from svmtool.kernels.problems import KernelProblem, Svr
-from svmtool.kernels.results import feasible_sums
 from svmtool.limits import EndedError
 from svmtool.linalg.systems import VISIT_NS, restore_sum
 from svmtool.models.kernel_functions import LINEAR
@@ -255,7 +254,7 @@ class Face:
             if t < length:
                 first = reach <= t
                 new[face[first]] = np.where(da[first] > 0.0, p.upper[face[first]], 0.0)
-            if not feasible_sums(p, new):  # round-off of many steps
+            if not p.feasible_sums(new):  # round-off of many steps
                 for e, total in self._sums:
                     restore_sum(new, e, p.upper, total)
             return new, whole and t >= length

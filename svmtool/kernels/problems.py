@@ -21,7 +21,7 @@ from svmtool.models.kernel_functions import MAX_DOUBLE_EXPONENT, POLYNOMIAL, RBF
 from svmtool.objectives import one_class
 from svmtool.objectives.one_class import ORIGIN_IN_HULL, ORIGIN_IN_REDUCED_HULL, is_zero
 from svmtool.params import NO_OPTIONS
-from svmtool.tolerances import EPS, MIN_POSITIVE, SUM_ROUNDOFF
+from svmtool.tolerances import EPS, MIN_POSITIVE, MIN_VALUE_SHARE, SUM_ROUNDOFF, SUM_RTOL
 
 
 class Points(NamedTuple):
@@ -82,10 +82,12 @@ class _Problem:
 
     cache_mb  memory for rows of the kernel matrix, in MB
     options   of the solver
+    beside    problems of the same run, this one included
     floor     least value that gaps are relative to; above 0 if w = 0 can be optimal
     """
 
     cache_mb = 100.0
+    beside = 1
     options = NO_OPTIONS
     floor = 0.0
     at_zero: tuple[float, float, float] | None = None  # certify.kernel.value_at_zero, once computed
@@ -137,6 +139,12 @@ class KernelProblem(_Problem):
         rounding = SUM_ROUNDOFF * (abs(plus) + abs(minus))  # r + rho and r - rho must not round up
         return 0.5 * (plus - minus), 0.5 * (plus + minus) - rounding
 
+    def feasible_sums(self, alpha: np.ndarray) -> bool:
+        """Whether y'a, or the sum of each sign, is that of `start` but for round-off; else alpha has no dual value."""
+        signs = [self.y > 0, self.y < 0] if self.two_sums else [np.ones(len(alpha), bool)]
+        moved, sizes = self.y * (alpha - self.start), np.abs(alpha)
+        return all(abs(float(np.sum(moved[s]))) <= SUM_RTOL * float(np.sum(sizes[s])) for s in signs)
+
     def gradient(self, alpha: np.ndarray, f: np.ndarray) -> np.ndarray:
         """Qa + p, f8[m], from decision values of the points without rho, f8[n]."""
         return self.y * f[self.row] + self.p
@@ -168,7 +176,7 @@ class KernelProblem(_Problem):
         """
         sizes = np.abs(self.diagonal())
         sizes = sizes[sizes > 0.0]
-        return one_class.MIN_VALUE_SHARE * 0.5 * total * total * (float(np.median(sizes)) if len(sizes) else 0.0)
+        return MIN_VALUE_SHARE * 0.5 * total * total * (float(np.median(sizes)) if len(sizes) else 0.0)
 
     def decision_function(self, result: KernelResult) -> DecisionFunction:
         coef = self.coefficients(result.alpha)

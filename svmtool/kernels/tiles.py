@@ -2,15 +2,13 @@
 
 BLAS computes products of dense rows, a compiled loop those of sparse rows; for RBF they become kernel values in the
 same tile.  In single precision the exponent of RBF has an error of about 2^-24 gamma |x - c|^2, c the mean by which
-dense rows are shifted.  Where that is too large, and for the other kernels, products are in double precision.  Rows of
-few features need no products: squared differences have an error of about 2^-24 gamma |x - c| |x - z| only.
+dense rows are shifted.  Where that is too large, and for the other kernels, products are in double precision.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from functools import cached_property
 
 import numpy as np
 
@@ -20,11 +18,10 @@ from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.models.kernel_functions import LINEAR, RBF, Kernel
 
-# gamma |x - c|^2 up to which RBF uses products in single precision: relative error about 4e-6; for differences its root
+# gamma |x - c|^2 up to which RBF uses products in single precision: relative error about 4e-6
 MAX_SINGLE_EXPONENT = 64.0
 MIN_SINGLE_NORM, MAX_SINGLE_NORM = 1e-20, 1e30  # the range of the largest |x|^2 for which single precision is enough
 NUMBERS_AT_ONCE = 1 << 20  # numbers of rows that are copied at a time to be subtracted
-MAX_DIFFERENCE_FEATURES = 16  # features up to which differences are faster than products in double precision
 MAX_DENSE_FEATURES = 32  # features; with fewer, rows are always held dense
 NONZERO_COST = 2.5  # cost of a nonzero of a sparse row, in features of a dense one
 
@@ -70,25 +67,6 @@ class SingleDense(Tiles):
         with np.errstate(invalid="ignore"):  # BLAS may raise the flag for unused lanes
             np.matmul(targets.X, self.X[lo:hi].T, out=P)
         loops.rbf_tile(P, targets.norms, self.norms, self.gamma, len(P), hi - lo, lo)
-
-
-class Differences(Tiles):
-    """RBF between dense rows of few features, f4 (n, features), by differences: no cancellation."""
-
-    def __init__(self, X: np.ndarray, gamma: float):
-        self.X, self.gamma, self.n = X, gamma, len(X)
-
-    @cached_property
-    def columns(self) -> np.ndarray:
-        """f4: feature after feature."""
-        return np.ascontiguousarray(self.X.T).ravel()
-
-    def take(self, chosen: np.ndarray | slice) -> Differences:
-        return Differences(self.X[chosen], self.gamma)
-
-    def fill(self, targets: Differences, lo: int, hi: int, P: np.ndarray) -> None:
-        sizes = self.X.shape[1], self.n, targets.n, hi - lo, lo
-        loops.rbf_tile_of_differences(targets.X.ravel(), self.columns, P, self.gamma, *sizes)
 
 
 class SingleSparse(Tiles):
@@ -262,8 +240,5 @@ def tiles_of(
         with np.errstate(over="ignore"):  # the exponent below is infinite then
             X[lo:hi, :m] = dense(rows, lo, hi) - centre
     norms = np.einsum("ij,ij->i", X, X)
-    exponent = kernel.gamma * float(norms.max(initial=0.0))
-    if exponent <= MAX_SINGLE_EXPONENT:
-        return SingleDense(X, norms, kernel.gamma)
-    by_differences = m <= MAX_DIFFERENCE_FEATURES and exponent <= MAX_SINGLE_EXPONENT**2
-    return Differences(X, kernel.gamma) if by_differences else double
+    small = kernel.gamma * float(norms.max(initial=0.0)) <= MAX_SINGLE_EXPONENT
+    return SingleDense(X, norms, kernel.gamma) if small else double

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
     from svmtool.data.csr import CsrRows
-
-MANTISSA_BITS, MIN_EXPONENT = 53, -1022  # of double numbers
 
 
 def relative_gap(primal: float, dual: float) -> float:
@@ -27,66 +24,28 @@ def balancing(up: float, down: float) -> tuple[float, float]:
 
 
 def balanced(a: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Multipliers a >= 0, those of the sign with the larger sum scaled down, so that sum a_i y_i is 0 exactly."""
+    """Multipliers a >= 0, those of the sign with the larger sum scaled down: sum a_i y_i is 0 but for rounding."""
     positive = y > 0.0
-    a = a * np.where(positive, *balancing(float(np.sum(a[positive])), float(np.sum(a[~positive]))))
-    a = on_grid(a, np.floor)
-    rest = float(a @ y)
-    side = positive if rest > 0.0 else ~positive
-    part = a[side]
-    a[side] -= np.clip(abs(rest) - (np.cumsum(part) - part), 0.0, part)
-    return a
-
-
-def shifted(a: np.ndarray, y: np.ndarray, cost: np.ndarray) -> tuple[np.ndarray, float]:
-    """Multipliers of any sign less a multiple of cost_i y_i, so that sum a_i y_i is 0 exactly; also that multiple."""
-    total = float(np.sum(cost))
-    if not total > 0.0:
-        return a, 0.0
-    shift = float(a @ y) / total
-    a = on_grid(a - shift * cost * y, np.rint)
-    last = int(np.argmax(np.abs(a)))
-    a[last] -= y[last] * float(a @ y)
-    return a, shift
-
-
-def on_grid(a: np.ndarray, rounded: Callable[[np.ndarray], np.ndarray], axis: int | None = None) -> np.ndarray:
-    """Multiples of a power of 2 so large that no sum of them rounds, over all of them or along an axis."""
-    total = np.sum(np.abs(a), axis=axis, keepdims=True)
-    total = np.where(np.isfinite(total), total, 1.0)
-    step = np.ldexp(1.0, np.maximum(np.frexp(total)[1] - MANTISSA_BITS + 1, MIN_EXPONENT))
-    return rounded(a / step) * step
+    return a * np.where(positive, *balancing(float(np.sum(a[positive])), float(np.sum(a[~positive]))))
 
 
 def best_multiple(linear: float, square: float, conjugate: float, degree: float, limit: float) -> float:
     """max over 0 <= s <= limit of  s linear - s^2 square / 2 - s^degree conjugate  (at least 0, the value at s = 0)."""
-    s = best_factor(linear, square, conjugate, degree, limit)
-    if s == 0.0:
-        return 0.0
-    return s * linear - 0.5 * s * s * square - s**degree * conjugate
-
-
-def best_factor(linear: float, square: float, conjugate: float, degree: float, limit: float) -> float:
-    """The s of `best_multiple`; 0 where no s is best."""
-    if linear <= 0:
-        return 0.0
-    if degree in (1.0, 2.0):
-        quadratic = square + (2.0 * conjugate if degree == 2.0 else 0.0)
-        best = min(linear / quadratic if quadratic > 0 else np.inf, limit)
-        return best if best < np.inf else 0.0
 
     def slope(s: float) -> float:
-        return linear - s * square - degree * s ** (degree - 1.0) * conjugate
+        return linear - s * square - (degree * s ** (degree - 1.0) * conjugate if conjugate > 0.0 else 0.0)
 
-    # bounds of the maximiser by each of the two terms alone
-    low, high = 0.0, min(limit, linear / square if square > 0 else np.inf)
-    if conjugate > 0:
+    # bounds of the maximiser by each of the terms alone
+    low, high = 0.0, min(limit, linear / square if square > 0.0 else np.inf)
+    if conjugate > 0.0:
         with np.errstate(over="ignore"):
-            high = min(high, float(np.power(linear / (degree * conjugate), 1.0 / (degree - 1.0))))
+            high = min(high, float(np.power(max(linear, 0.0) / (degree * conjugate), 1.0 / (degree - 1.0))))
+    if not 0.0 < high < np.inf or linear <= 0.0:
+        return 0.0
     for _ in range(100):
         middle = 0.5 * (low + high)
-        low, high = (middle, high) if slope(middle) > 0 else (low, middle)
-    return high if slope(high) >= 0 else low
+        low, high = (middle, high) if slope(middle) > 0.0 else (low, middle)
+    return high * linear - 0.5 * high * high * square - high**degree * conjugate
 
 
 def cancelling(rows: CsrRows, y: np.ndarray, cost: np.ndarray) -> np.ndarray:

@@ -32,10 +32,8 @@ import math
 
 import numpy as np
 
-from svmtool.tolerances import SUM_RTOL
+from svmtool.tolerances import MIN_VALUE_SHARE, SCORE_RTOL, SUM_RTOL
 
-MIN_VALUE_SHARE = 1e-8  # share of M below which |P| does not count: there the gap is relative to that
-SCORE_RTOL = 1e-12  # relative round-off of v.phi(x_i), as share of |v| times the size of the rows
 _ALL_OUTSIDE = "all decision values are 0, and all rows outside"
 ORIGIN_IN_HULL = "w = 0: the origin is in the convex hull of the rows, so that without slack no plane separates them "
 ORIGIN_IN_HULL += f"from it: {_ALL_OUTSIDE}"

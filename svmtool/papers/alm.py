@@ -20,7 +20,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, lsqr
 
 from svmtool import limits
-from svmtool.objectives.duality import balanced
+from svmtool.certify.points import balanced
 from svmtool.objectives.task import Task
 from svmtool.papers import running
 from svmtool.papers.running import Matrix, Point, Tolerance

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from svmtool.certify.points import balanced, shifted
 from svmtool.kernels.lp import LpSvc
 from svmtool.kernels.problems import CSvc, LeastSquaresSvc
 from svmtool.kernels.results import KernelResult
 from svmtool.kernels.whole import whole_matrix
-from svmtool.objectives.duality import balanced, shifted
 from svmtool.papers import nesvm
 from svmtool.papers.nesvm import METHODS as METHODS
 from svmtool.papers.nesvm import plan as plan

@@ -205,7 +205,7 @@ class _Run:
     def _by_rule(self) -> Status | None:
         """The status where the rule holds; None if the run goes on to polish a poor certificate.
 
-        Polishing takes at most as long as the run so far, the program's start included.
+        Polishing takes at most as long as the run so far, with this problem's share of the program's start.
         """
         if self.eps == 0.0:
             return OPTIMAL
@@ -213,7 +213,7 @@ class _Run:
             return RULE
         self.ruled, self.least = True, None
         self.eps = self.steps.eps = 0.0
-        self.max_work = 2.0 * self.steps.work + direct.START_VALUES
+        self.max_work = 2.0 * self.steps.work + direct.START_VALUES / self.problem.beside
         self.progress = Progress(base.FIRST_CHECK_ROUNDS, base.STALL_ROUNDS)
         self._keep(False)
         return None

@@ -1,4 +1,4 @@
-"""Platt's probabilities for classifiers: sigmoids fitted to decision values of held-out rows.
+"""Probabilities (-b 1) from the decision values of held-out rows; first Platt's sigmoids for classifiers.
 
     P(class | f) = 1 / (1 + exp(A f + B)),     (A, B) = argmin  - sum_i v_i (t_i log p_i + (1 - t_i) log(1 - p_i))
 
@@ -16,26 +16,42 @@ Differs from the paper:
 4. Folds are stratified, as LIBSVM draws them for -v, so that every training part contains each class.
 
 A > 0 means that held-out rows of the class have the smaller decision values: on noise, or where a class has one row or
-two.  Such sigmoids are kept, as LIBSVM keeps them, and `doubts` makes the warning, with kernels too.
+two.  Such sigmoids are kept, as LIBSVM keeps them, and `doubts` makes the warning.
+
+With kernels folds and values are LIBSVM's:
+
+    classes:     a sigmoid for each pair of classes
+    regression:  a Laplace distribution of the errors of rows held out in five folds, of scale mean |error|, without
+                 those beyond five standard deviations
+    one class:   ten marks that divide the training rows' decision values below and above 0 into five parts each
+
+A row of weight v counts as v rows.  Source: Chang and Lin, LIBSVM: a Library for Support Vector Machines, ACM TIST 2
+(2011) 27, Section 8; Lin and Weng, Simple Probabilistic Predictions for Support Vector Regression (2004); Que and Lin,
+One-class SVM Probabilistic Outputs, IEEE TNNLS (2024).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from svmtool.data.dataset import Dataset
 from svmtool.limits import StopFlag
+from svmtool.models.kernel import DENSITY_MARKS
 from svmtool.models.linear import LinearModel, sigmoid_notes
 from svmtool.params import Settings
-from svmtool.progress import doing
+from svmtool.progress import counted, doing
 from svmtool.solvers.shared.base import TIME
 from svmtool.training.notices import first_of
-from svmtool.training.reductions.base import problems_of
-from svmtool.training.validation.folds import fold_rows, run_folds, stratified_folds
+from svmtool.training.validation.folds import GlibcRand, fold_rows, liblinear_folds, run_folds, stratified_folds
+
+if TYPE_CHECKING:
+    from svmtool.training.kernel.dataset import KernelSet
+    from svmtool.training.kernel.fit import Fitting
+    from svmtool.training.outcome import Training
 
 FOLDS = 5
 MAX_SIGMOID_STEPS = 100
@@ -45,6 +61,9 @@ MIN_STEP = 1e-10
 SIGMOID_RIDGE = 1e-12  # relative increase of the Hessian's diagonal
 MIN_SCALE = 1e-290  # size of centred decision values below which they count as equal, since quotients overflow
 
+OUTLIER_DEVIATIONS = 5.0  # standard deviations of a Laplace distribution beyond which an error does not count
+TOO_FEW = f"WARNING: number of positive or negative decision values <{DENSITY_MARKS // 2}; "
+TOO_FEW += "too few to do a probability estimation."
 REVERSED = "reversed probabilities: held-out rows of class label {} have the smaller decision values, so that the most "
 REVERSED += "probable class is often not the predicted one"
 FEW = "a class has too few rows to hold some of them out"
@@ -90,6 +109,8 @@ def calibrate(table: Dataset, settings: Settings, labels: tuple[int, ...], stop:
     Folds use no warm start, which would depend on the held-out rows.  Raises NotCalibratedError if rows are too few or
     `stop` ends it; stop None: max_seconds is the limit.
     """
+    from svmtool.training.reductions.base import problems_of  # not needed with a kernel
+
     stop = StopFlag(settings.stopping.max_seconds) if stop is None else stop
     table = table.in_use()
     n = len(table)
@@ -103,16 +124,14 @@ def calibrate(table: Dataset, settings: Settings, labels: tuple[int, ...], stop:
         inside, outside = fold_rows(order, starts, k, table.mapped is not None)
         problems = problems_of(table.take(inside), settings)
         results = problems.fit(stop=stop)
-        if any(r.status is TIME for r in results):
-            raise NotCalibratedError(TIME.advice)
+        check(stop, any(r.status is TIME for r in results))
         model = problems.model(problems.weights(results))
         part.step()
         values[outside] = by_label(model, model.class_values(model.decision_values(table.take(outside))), labels)
 
     with doing("calibration fold", len(starts) - 1) as part:
         run_folds(one, len(starts) - 1, table.mapped is not None)
-    if stop.set:
-        raise NotCalibratedError("interrupted")
+    check(stop, False)
     return sigmoids(values, table.labels, table.factors, labels)
 
 
@@ -159,11 +178,11 @@ def sigmoids(values: np.ndarray, truth: np.ndarray, weights: np.ndarray, labels:
     return Sigmoids(found, doubts(seen))
 
 
-def check(stop: StopFlag) -> None:
-    """Raise NotCalibratedError if the run has ended."""
+def check(stop: StopFlag, late: bool | None = None) -> None:
+    """Raise NotCalibratedError if the run has ended; late: whether its time is over, None: as `stop` says."""
     if stop.set:
         raise NotCalibratedError("interrupted")
-    if stop.ended():
+    if stop.ended() if late is None else late:
         raise NotCalibratedError(TIME.advice)
 
 
@@ -213,3 +232,84 @@ def fit_sigmoid(f: np.ndarray, of_class: np.ndarray, weights: np.ndarray) -> tup
             step /= 2
         A, B, F = A + step * dA, B + step * dB, tried
     return (A / scale, B - A * middle / scale) if scale > MIN_SCALE else (0.0, B)
+
+
+Train = Callable[["KernelSet", "Fitting"], "Training"]
+
+
+def held_out(
+    data: KernelSet, order: np.ndarray, starts: np.ndarray, fitting: Fitting, train: Train
+) -> Iterator[tuple[np.ndarray, Training]]:
+    """Yield for each fold the rows held out (i8) and the training without them."""
+    for k in counted("calibration fold", range(len(starts) - 1)):
+        inside, outside = fold_rows(order, starts, k)
+        training = train(data.take(inside), fitting)
+        check(fitting.stop, training.status is TIME)
+        yield outside, training
+
+
+def pair_sigmoid(
+    pair: KernelSet, costs: tuple[float, float], fitting: Fitting, train: Train, rand: GlibcRand
+) -> tuple[float, float, str, bool]:
+    """Return A, B and LIBSVM's text of a pair of classes, labelled +1 and -1, whose rows cost costs[0] and costs[1].
+
+    The last: whether a fold had rows of one class alone to train on.
+    """
+    n = len(pair)
+    weights = ((1, costs[0]), (-1, costs[1]))
+    inner = fitting.within(probability=0, C=1.0, class_weights=weights)
+    order, starts = liblinear_folds(n, FOLDS, rand)
+    values, text, few = np.empty(n), "", False
+
+    def trained(some: KernelSet, within: Fitting) -> Training:
+        done = train(some, within)
+        if len(done.model.labels) != 2:
+            done.text = ""
+        return done
+
+    for outside, done in held_out(pair, order, starts, inner, trained):
+        text += done.text
+        if done.solved:
+            values[outside] = done.model.decision_values(pair.take(outside).table)[:, 0]
+        else:  # without rows of the other class LIBSVM uses the label as the value
+            values[outside], few = done.model.labels[0], True
+    A, B = fit_sigmoid(values, pair.labels > 0, pair.table.factors)
+    return A, B, text, few
+
+
+def laplace_scale(data: KernelSet, fitting: Fitting, train: Train, rand: GlibcRand) -> tuple[float, str]:
+    """Mean size of the errors of a regression, and LIBSVM's text."""
+    if len(data) < 2:
+        raise NotCalibratedError("at least two rows are needed")
+    order, starts = liblinear_folds(len(data), FOLDS, rand)
+    errors, text = np.empty(len(data)), ""
+    for outside, done in held_out(data, order, starts, fitting.within(probability=0), train):
+        part = data.take(outside)
+        errors[outside] = np.abs(part.labels - done.model.predict(part.table))
+        text += done.text
+    weights = data.table.factors
+    usual = errors <= OUTLIER_DEVIATIONS * np.sqrt(2.0) * np.average(errors, weights=weights)
+    sigma = float(np.average(errors[usual], weights=weights[usual]))
+    return sigma, text + (
+        "Prob. model for test data: target value = predicted value + z,\n"
+        f"z: Laplace distribution e^(-|z|/sigma)/(2sigma),sigma= {sigma:g}\n"
+    )
+
+
+def density_marks(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return the ten marks of decision values f8[n] of rows with weights f8[n] > 0.
+
+    Raises NotCalibratedError with LIBSVM's sentence if they are too few.
+    """
+    half, order = DENSITY_MARKS // 2, np.argsort(values, kind="stable")
+    values, weights = values[order], weights[order]
+    cut, unit = int(np.searchsorted(values, 0.0)), min(1.0, float(weights.min(initial=1.0)))
+    below, above = np.cumsum(weights[:cut]), np.cumsum(weights[cut:])
+    if min(max(len(side), float(side[-1])) if len(side) else 0.0 for side in (below, above)) < half:
+        raise NotCalibratedError(TOO_FEW)
+    parts = np.arange(half)
+    # LIBSVM's row numbers i n // 5 and (i + 1) n // 5 - 1 of n rows, where n is a sum of weights
+    first = np.searchsorted(below, parts * below[-1] / half, side="right")
+    last = np.searchsorted(above, (parts + 1) * above[-1] / half - unit, side="right")
+    ends = np.concatenate((values[first], [0.0], values[cut + np.minimum(last, len(above) - 1)]))
+    return 0.5 * (ends[:-1] + ends[1:])

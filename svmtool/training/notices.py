@@ -59,7 +59,7 @@ class Notice(Record):
 
 
 def notices(row: Solver, done: Any, name: str = "the model") -> tuple[Notice, ...]:
-    """The notices of a Training or KernelTraining by the solver `row`; name: the model's in sentences."""
+    """The notices of a Training by the solver `row`; name: the model's in sentences."""
     found = [Notice("training", text.removeprefix(WARNING)) for text in done.warnings]
     if done.no_leave_one_out:
         found.append(Notice("leave-one-out", f"no leave-one-out accuracy (--loo): {done.no_leave_one_out}"))

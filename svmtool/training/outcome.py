@@ -1,4 +1,4 @@
-"""How a run ends: statuses, warnings and exit statuses; records of its iterations."""
+"""What a training gives, linear or with a kernel: its result, what is printed, the model's notes, exit statuses."""
 
 from __future__ import annotations
 
@@ -6,16 +6,86 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from svmtool import interrupts
-from svmtool.params import Request
+from svmtool import __version__, interrupts, registry
+from svmtool.params import KERNEL_NAMES, Request, Settings, tolerance
 from svmtool.registry.row import Solver
 from svmtool.solvers.shared.base import INTERRUPTED, Status
 from svmtool.training.notices import advice, converged, notices
 
 if TYPE_CHECKING:
+    import numpy as np
+
+    from svmtool.certify.linear import Certificate
+    from svmtool.data.class_statistics import ClassStatistics
+    from svmtool.models.kernel import KernelModel
+    from svmtool.models.linear import LinearModel
     from svmtool.training.history import History
 
 NOT_CONVERGED = 2  # exit status
+
+
+class Training:
+    """The result of a training.
+
+    model, certificate, warnings; results: a solver's for each problem.  text, summary: lines printed before the
+    certificate and after it.  lacking: why the model has no probabilities with -b 1, else empty; no_leave_one_out: the
+    same of --loo.
+    Of linear models sums: the ClassStatistics of an adaptable model's state, else None; leave_one_out: the accuracy
+    that --loo asks for, else None.
+    With a kernel solved: a Solved for each problem; support: the rows that are support vectors, i8, as in the model.
+    """
+
+    lacking = no_leave_one_out = ""
+    leave_one_out: float | None = None
+    sums: ClassStatistics | None = None
+    solved: Sequence[Any] = ()
+    support: np.ndarray | None = None
+
+    def __init__(
+        self, model: LinearModel | KernelModel | Any, results: list[Any], certificate: Certificate,
+        warnings: list[str], text: str = "", summary: str = "",
+    ):  # fmt: skip
+        self.model, self.results, self.certificate, self.warnings = model, results, certificate, warnings
+        self.text, self.summary = text, summary
+
+    @property
+    def status(self) -> Status | None:
+        """The worst status of all problems, see `worst_status`."""
+        return worst_status(self.results)
+
+
+def show(done: Training, console: Any) -> None:
+    """Print a training's text, certificate and summary."""
+    console.solver(f"{done.text}{done.certificate.line()}\n{done.summary}")
+    if done.leave_one_out is not None:
+        console.out(f"Leave-one-out Accuracy = {100.0 * done.leave_one_out:g}%\n")
+
+
+def notes(settings: Settings, certificate: Certificate, results: list[Any]) -> tuple[str, ...]:
+    """Comment lines of the model file: options, certificate and reason for stopping."""
+    row, s, run = settings.row, settings.problem, settings.run
+    kernel, gap = s.kernel, settings.stopping.gap if s.kernel is None else settings.target
+    probability = " -b 1" if run.probability else ""
+    p = f" -p {s.p:.17g}" if "-p" in row.supported else ""
+    nu = f" -n {s.nu:.17g}" if "-n" in row.supported else ""
+    asked = f"-s {row.number} ({row.name})"
+    asked += "" if kernel is None else f" -t {kernel.kernel_type} ({KERNEL_NAMES[kernel.kernel_type]})"
+    asked += f" --method {s.method}" if "--method" in row.supported else ""
+    asked += f" -c {s.C:.17g}" if "-c" in registry.supported_options(row) else ""
+    if kernel is None:
+        asked += f" -B {s.bias:.17g}" + ("" if s.regularize_bias else " -R") + probability
+        asked += f" --loss-power {s.loss_power:g}" if "--loss-power" in row.supported else ""
+        asked += f" --loss {run.options.loss}" if "--loss" in row.supported else ""
+    asked += p + nu if kernel is None else nu + p
+    asked += f" -e {tolerance(settings):g}" if row.printed or (kernel is not None and gap is None) else ""
+    asked += "" if gap is None else f" {row.gap_option(gap)}"
+    asked += "" if run.options.boundary == "theta" else f" --boundary {run.options.boundary}"
+    asked += "" if kernel is None else probability
+    return (
+        f"# svmtool {__version__}: {asked}",
+        f"# {certificate.line()}",
+        "# Stopped: " + "; ".join(dict.fromkeys(advice(r.status, row) for r in results)),
+    )
 
 
 @contextlib.contextmanager

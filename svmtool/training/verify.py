@@ -12,12 +12,14 @@ certified; where they are not finite they become w = 0, not converged.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from svmtool.certify.linear import Certificate
 from svmtool.objectives.duality import relative_gap
+from svmtool.params import Settings
+from svmtool.registry.row import Solver
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import CONFIRMED_GAP, Monitor, Result
 from svmtool.tolerances import SLOW_MIN_GAP
@@ -27,8 +29,29 @@ SAME_RTOL = 1e-6  # relative difference of values that prints the same digits
 EXCESS_RTOL = 1e-9  # relative excess over P(0) that counts as round-off
 
 
+class Problems(Protocol):
+    """Linear problems with their certifiers: reductions.base.Reduction, or the distributed one."""
+
+    count: int
+    rows: Any  # with nnz
+    settings: Settings
+    solver: Solver
+
+    def primal(self, k: int, w: np.ndarray) -> float: ...
+    def value_at_zero(self, k: int) -> float: ...
+    def zero_weights(self) -> np.ndarray: ...
+    def zero_dual_point(self, k: int) -> np.ndarray | None: ...
+    def is_finite(self, w: np.ndarray) -> bool: ...
+    def certify(self, k: int, result: Result, alpha: np.ndarray | None = None) -> Certificate: ...
+    def solve_anew(self, k: int, start: np.ndarray, gap: float, monitor: Monitor) -> Result | None: ...
+
+    def polished(
+        self, k: int, result: Result, found: Certificate, work: float, monitor: Monitor
+    ) -> tuple[np.ndarray, np.ndarray] | None: ...
+
+
 def verified(
-    problems: Any, k: int, result: Result, monitor: Monitor, start: np.ndarray | None = None
+    problems: Problems, k: int, result: Result, monitor: Monitor, start: np.ndarray | None = None
 ) -> tuple[Result, Certificate]:
     """The checked result of problem k and its certificate, within the limits of the monitor; start: initial weights."""
     if problems.solver.printed:
@@ -55,7 +78,7 @@ def verified(
     return result, certificate
 
 
-def sound(problems: Any, k: int, result: Result, start: np.ndarray | None = None) -> Result:
+def sound(problems: Problems, k: int, result: Result, start: np.ndarray | None = None) -> Result:
     """The result, or a better point if it violates check 1; without a certificate."""
     if problems.solver.printed:
         return _as_printed(problems, k, result)[0]
@@ -65,7 +88,7 @@ def sound(problems: Any, k: int, result: Result, start: np.ndarray | None = None
     return _replaced(problems, k, result, where)
 
 
-def _as_printed(problems: Any, k: int, result: Result) -> tuple[Result, Certificate]:
+def _as_printed(problems: Problems, k: int, result: Result) -> tuple[Result, Certificate]:
     """The result of a paper's algorithm with its certificate: no other method replaces or improves it."""
     if not problems.is_finite(result.w):
         result = _replaced(problems, k, result, None)
@@ -74,14 +97,14 @@ def _as_printed(problems: Any, k: int, result: Result) -> tuple[Result, Certific
     return result, certificate
 
 
-def _least(problems: Any, k: int, start: np.ndarray | None) -> tuple[float, np.ndarray | None]:
+def _least(problems: Problems, k: int, start: np.ndarray | None) -> tuple[float, np.ndarray | None]:
     """The value that no result may exceed, and its weights; None: zeros."""
     if not problems.solver.optimal:  # FALSVM does not minimise the objective of all rows
         return np.inf, None
     return better_start(problems, k, start)
 
 
-def better_start(problems: Any, k: int, start: np.ndarray | None) -> tuple[float, np.ndarray | None]:
+def better_start(problems: Problems, k: int, start: np.ndarray | None) -> tuple[float, np.ndarray | None]:
     """The smaller one of the objectives at zero weights and at `start`, and its weights; None: zeros."""
     at_zero = problems.value_at_zero(k)
     if start is not None and np.any(start):
@@ -91,7 +114,7 @@ def better_start(problems: Any, k: int, start: np.ndarray | None) -> tuple[float
     return at_zero, None
 
 
-def _replaced(problems: Any, k: int, result: Result, where: np.ndarray | None) -> Result:
+def _replaced(problems: Problems, k: int, result: Result, where: np.ndarray | None) -> Result:
     """The result with the weights `where`; a reported convergence becomes a failure."""
     w = problems.zero_weights() if where is None else where.copy()
     status = base.PRECISION if result.status.converged else result.status
@@ -109,7 +132,7 @@ def _note(result: Result, primal: float, dual: float = 0.0) -> None:
     result.iterations += 1
 
 
-def _polished(problems: Any, k: int, result: Result, certificate: Certificate, monitor: Monitor) -> Certificate:
+def _polished(problems: Problems, k: int, result: Result, certificate: Certificate, monitor: Monitor) -> Certificate:
     """Check 3: improve the result and its certificate with a share of training's work."""
     from svmtool.training.polish import allowance  # imported when needed: most runs do not
 
@@ -143,7 +166,7 @@ def _contradicts(result: Result, claimed: float, certificate: Certificate, asked
 
 
 def _solved_anew(
-    problems: Any, k: int, result: Result, certificate: Certificate, monitor: Monitor
+    problems: Problems, k: int, result: Result, certificate: Certificate, monitor: Monitor
 ) -> tuple[Result, Certificate]:
     """Check 2: the better of the result and that of the fallback method, started from it.
 

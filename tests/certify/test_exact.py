@@ -18,7 +18,7 @@ from reference import table_of
 import svmtool
 from svmtool import registry
 from svmtool.certify.linear import Certificate
-from svmtool.objectives.duality import balanced, on_grid, shifted
+from svmtool.certify.points import balanced, on_grid, shifted
 from svmtool.params import Settings
 from svmtool.training.reductions.base import problems_of
 

@@ -14,7 +14,7 @@ from conftest import libsvm_program
 from svmtool.formats.svmlight import table
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import INTERRUPTED, StopFlag
-from svmtool.training.kernel import calibration
+from svmtool.training import calibration
 from svmtool.training.kernel.dataset import kernel_set
 from svmtool.training.kernel.fit import Fitting
 from svmtool.training.kernel.train import one_vs_one

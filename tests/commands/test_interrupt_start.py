@@ -205,6 +205,7 @@ def test_a_job_that_is_to_ignore_it(tmp_path):
 def test_the_library_leaves_ctrl_c_alone():
     code = (
         "import signal, svmtool, svmtool.cli.entry, svmtool.cli.train, svmtool.training.pipeline\n"
+        "import svmtool.training.linear\n"
         "from svmtool import interrupts; interrupts.raise_from_now_on()\n"
         "assert signal.getsignal(signal.SIGINT) is signal.default_int_handler"
     )

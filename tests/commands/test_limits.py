@@ -27,8 +27,8 @@ from svmtool.solvers.shared import base
 from svmtool.training.kernel.dataset import KernelSet
 from svmtool.training.kernel.fit import Fitting
 from svmtool.training.kernel.train import one_vs_one
+from svmtool.training.linear import train
 from svmtool.training.lines import liblinear_log
-from svmtool.training.pipeline import train
 from svmtool.training.reductions.base import problems_of
 from svmtool.training.validation import cross_validation, report, search
 

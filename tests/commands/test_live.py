@@ -21,8 +21,8 @@ from svmtool import interrupts, registry
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import Monitor
 from svmtool.training import interruption, lines
+from svmtool.training.linear import train
 from svmtool.training.lines import SolverLines
-from svmtool.training.pipeline import train
 from svmtool.training.reductions.base import problems_of
 
 KEEPS = interruption.KEEPS_MODEL + "\n"

@@ -23,7 +23,7 @@ from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats.svmlight import table
 from svmtool.limits import StopFlag
 from svmtool.params import Settings
-from svmtool.training.pipeline import Training
+from svmtool.training.outcome import Training
 from svmtool.training.validation.cross_validation import Folds
 
 pytestmark = pytest.mark.usefixtures("one_thread")

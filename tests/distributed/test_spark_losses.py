@@ -18,7 +18,7 @@ from svmtool.distributed.reading import Text
 from svmtool.distributed.reductions import DistributedOneVsRest
 from svmtool.distributed.stage import BarrierStage
 from svmtool.limits import StopFlag
-from svmtool.training.pipeline import fitted
+from svmtool.training.linear import fitted
 
 on_spark = pytest.mark.skipif(bool(without_spark()), reason=without_spark() or "runs")
 

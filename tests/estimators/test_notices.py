@@ -30,9 +30,9 @@ from svmtool.sklearn import (  # noqa: E402
     OneClassSVM,
 )
 from svmtool.training import notices  # noqa: E402
+from svmtool.training.linear import train  # noqa: E402
 from svmtool.training.notices import KINDS  # noqa: E402
 from svmtool.training.outcome import exit_status  # noqa: E402
-from svmtool.training.pipeline import train  # noqa: E402
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 3))

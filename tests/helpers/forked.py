@@ -32,7 +32,7 @@ def serve(path: str) -> None:
     umbrella = "group inspect convert export report bench".split()
     for name in ("predict.command", "scale", "train", *(f"umbrella.{name}" for name in umbrella)):
         importlib.import_module(f"svmtool.cli.{name}")
-    importlib.import_module("svmtool.training.pipeline")
+    importlib.import_module("svmtool.training.linear")
 
     woken, wake = os.pipe()
     os.set_blocking(wake, False)

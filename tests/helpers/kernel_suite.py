@@ -101,7 +101,9 @@ def certified(problem, result: KernelResult) -> Certified:
     K, function = reference_kernel.kernel_matrix(problem), problem.decision_function(result)
     if isinstance(problem, LpSvc):
         f = K @ function.coef - function.rho
-        return Certified(result, function, f, certify_lp(problem, result))
+        alpha = None if result.dual_point is None else result.dual_point.alpha
+        found = certify_lp(problem, problem.coefficients(result.alpha), result.rho, alpha)
+        return Certified(result, function, f, found)
     if isinstance(problem, LeastSquaresSvc):
         c = problem.y * result.alpha
         gradient = problem.y * (K @ c + c / (2.0 * problem.cost)) - 1.0

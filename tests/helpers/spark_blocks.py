@@ -22,8 +22,9 @@ from svmtool.limits import StopFlag
 from svmtool.params import Settings
 from svmtool.registry.row import SPARK
 from svmtool.tolerances import DENSE_BELOW
-from svmtool.training.pipeline import Training, fitted
-from svmtool.training.pipeline import train as train_in_memory
+from svmtool.training.linear import fitted
+from svmtool.training.linear import train as train_in_memory
+from svmtool.training.outcome import Training
 
 NUMBERS = [row.number for row in registry.SOLVERS if SPARK <= row.supported]
 every_number = pytest.mark.parametrize("number", NUMBERS)

@@ -18,7 +18,6 @@ from svmtool.kernels import direct, interior
 from svmtool.kernels.decomposition import Decomposition
 from svmtool.kernels.direct import Face
 from svmtool.kernels.problems import CSvc, EpsilonSvr, NuSvc, NuSvr, OneClass, Points
-from svmtool.kernels.results import feasible_sums
 from svmtool.limits import EndedError, until
 from svmtool.models.kernel_functions import LINEAR, RBF, Kernel
 from svmtool.solvers import alfpgm
@@ -63,7 +62,7 @@ def certified_gap(state: Decomposition) -> float:
 
 
 def feasible(problem, a: np.ndarray) -> bool:
-    return bool(np.all(a >= 0.0) and np.all(a <= problem.upper)) and feasible_sums(problem, a)
+    return bool(np.all(a >= 0.0) and np.all(a <= problem.upper)) and problem.feasible_sums(a)
 
 
 @pytest.mark.parametrize("sparse", [True, False])

@@ -7,10 +7,10 @@ import pytest
 import reference_kernel
 from scipy import optimize
 
-from svmtool.certify.kernel import certificate_of, certify
+from svmtool.certify.kernel import certificate_of, certify, gap_of
 from svmtool.data.dense import DenseRows
 from svmtool.kernels.problems import CSvc, EpsilonSvr, NuSvc, NuSvr, OneClass, Points
-from svmtool.kernels.results import KernelResult, gap_of
+from svmtool.kernels.results import KernelResult
 from svmtool.models.kernel_functions import Kernel
 from svmtool.solvers.shared.base import RULE, Monitor
 

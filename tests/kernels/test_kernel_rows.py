@@ -54,8 +54,8 @@ CASES = {
         1e-12 * np.random.default_rng(1).normal(size=(300, 90)) * (np.random.default_rng(2).random((300, 90)) < 0.06),
         True, Kernel(0), "Double",
     ),
-    "far groups": (_groups(6), False, Kernel(2, 0.3), "Differences"),
-    "far groups, sparse": (_groups(5), True, Kernel(2, 0.3), "Differences"),
+    "far groups": (_groups(6), False, Kernel(2, 0.3), "Double"),
+    "far groups, sparse": (_groups(5), True, Kernel(2, 0.3), "Double"),
     "far groups, many features": (_groups(20), False, Kernel(2, 0.3), "Double"),
     "far": (1e3 * np.random.default_rng(3).normal(size=(300, 6)), False, Kernel(2, 1e-3), "Double"),
 }  # fmt: skip

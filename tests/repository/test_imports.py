@@ -159,6 +159,17 @@ def reached(tree: ast.AST) -> set[str]:
     return {n.attr for n in found if not (n.attr == "values" and id(n) in called)}
 
 
+# Of the numerics a certifier knows losses and what a kernel problem is; besides it has rows and svm-predict's code
+STATEMENTS = {"svmtool.objectives.losses", "svmtool.kernels.problems", "svmtool.kernels.lp"}
+BESIDES = {"data", "models", "tolerances", "limits", "certify"}
+
+
+@pytest.mark.parametrize("path", sorted((PACKAGE / "certify").glob("*.py")), ids=lambda p: p.stem)
+def test_certifiers_share_no_code_with_solvers(path):
+    unknown = {m for m in imports(path) if part_of(m) not in BESIDES} - STATEMENTS - {"svmtool"}
+    assert not unknown, f"a certifier must not import {sorted(unknown)}"
+
+
 def test_solvers_know_no_layout():
     """They ask rows what they offer; data, objectives and coordinate descent reach into the arrays."""
     for path in (PACKAGE / "solvers").rglob("*.py"):

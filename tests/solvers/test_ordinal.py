@@ -18,7 +18,7 @@ from svmtool.data.dense import DenseRows
 from svmtool.formats.models import linear
 from svmtool.params import Settings
 from svmtool.solvers.shared import base
-from svmtool.training.pipeline import train
+from svmtool.training.linear import train
 from svmtool.training.reductions.ordinal import Ordinal
 from svmtool.training.validation import folds
 

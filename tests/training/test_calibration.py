@@ -23,7 +23,7 @@ from svmtool.solvers.shared.base import StopFlag
 from svmtool.training import calibration
 from svmtool.training.calibration import NotCalibratedError, calibrate, fit_sigmoid
 from svmtool.training.interruption import KEEPS_MODEL
-from svmtool.training.pipeline import train
+from svmtool.training.linear import train
 from svmtool.training.validation import folds
 
 CLASSIFIERS = [row for row in registry.SOLVERS if row.kind in ("classification", "all classes")]

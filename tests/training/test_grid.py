@@ -11,7 +11,7 @@ from test_scores import made
 
 from svmtool import registry
 from svmtool.params import Settings
-from svmtool.training.pipeline import train
+from svmtool.training.linear import train
 
 LINEAR = [row for row in registry.SOLVERS if "--grid" in row.supported]
 VALUES = (0.01, 0.3, 4.0)

@@ -11,7 +11,7 @@ from reference import random_rows, table_of, text_of
 from svmtool.metrics import RankCurve
 from svmtool.params import Settings
 from svmtool.registry.row import SCORE_NAMES
-from svmtool.training.pipeline import train
+from svmtool.training.linear import train
 from svmtool.training.validation import folds
 from svmtool.training.validation.scores import MEASURES, HeldOut
 

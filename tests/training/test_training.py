@@ -22,7 +22,7 @@ from svmtool.errors import SvmtoolError
 from svmtool.formats.models import linear
 from svmtool.formats.svmlight import table as svmlight
 from svmtool.params import Settings
-from svmtool.training.pipeline import train
+from svmtool.training.linear import train
 
 NUMBERS = [row.number for row in TWO_CLASS]
 every_number = pytest.mark.parametrize("number", NUMBERS)

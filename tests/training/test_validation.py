@@ -15,7 +15,7 @@ from svmtool import registry
 from svmtool.data.dataset import Dataset
 from svmtool.params import Request, Settings
 from svmtool.solvers.shared import base
-from svmtool.training.pipeline import train
+from svmtool.training.linear import train
 from svmtool.training.reductions.base import Reduction
 from svmtool.training.validation import cross_validation, folds, report
 from svmtool.training.validation.search import smallest_C

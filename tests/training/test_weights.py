@@ -10,7 +10,7 @@ from reference import text_of
 from svmtool import api, registry
 from svmtool.data.labels import balanced_weights
 from svmtool.errors import RowsError
-from svmtool.training.kernel.calibration import density_marks
+from svmtool.training.calibration import density_marks
 
 WEIGHED = [row for row in registry.KERNEL_SOLVERS if "--weights" in row.supported]
 

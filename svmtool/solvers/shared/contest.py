@@ -201,6 +201,7 @@ class Epochs:
             self.tolerance, self.share, self.measure = rule.sums, RULE_SHARE, "gradient_sum"
         self.has_rule = rule.range is not None or rule.sums is not None
         self.began = False  # whether LIBLINEAR's rule has held
+        self.last = MAX_EPOCHS  # number of the last epoch of this turn
         self.gaps, self.visits, self.works = [1.0], [0.0], [0.0]  # at each evaluation
         self.measures, self.costs = [1.0], [0.0]  # running mean of the rule's measure, and the work then
         by_gap = contest.monitor.gap is not None or contest.rule.gap > 0.0
@@ -218,8 +219,11 @@ class Epochs:
         """Run epochs for about `work` (0: as long as `steps` would take); return why the run ends, if it does."""
         c, descent = self.contest, self.descent
         end, first = self.work + work, work == 0.0
-        most = np.inf if steps is None else MAX_VISITS
-        while descent.visits < most and descent.count < MAX_EPOCHS:
+        most, self.last = np.inf if steps is None else MAX_VISITS, MAX_EPOCHS
+        if c.monitor.max_iter is not None:  # some iterations are left for the steps
+            share = c.monitor.max_iter if steps is None else c.monitor.max_iter // 4 + 1
+            self.last = min(descent.count + share, MAX_EPOCHS)
+        while descent.visits < most and descent.count < self.last:
             status = c.monitor.limit(descent.count)
             if status is not None:
                 self._evaluate(False, last=True)
@@ -242,7 +246,7 @@ class Epochs:
     def _epochs(self) -> Status | None:
         """Run epochs until there is something to decide; return why the run ends, if it does."""
         c, descent = self.contest, self.descent
-        rest = (MAX_EPOCHS if c.monitor.max_iter is None else c.monitor.max_iter) - descent.count
+        rest = self.last - descent.count
         until = min(self.next, descent.visits + CALL_NONZEROS / max(stored_rows(c.objective.rows).nnz, 1))
         range_tol = self.tolerance if self.measure == "pg_range" else -1.0
         work = descent.run(max(rest, 1) if self.measure == "pg_range" else 1, range_tol, until)

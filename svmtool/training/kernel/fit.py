@@ -10,22 +10,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from svmtool import limits, registry
-from svmtool.certify.kernel import zero
-from svmtool.certify.linear import Certificate, worst
+from svmtool.certify.linear import Certificate
 from svmtool.compiled import threads
 from svmtool.kernels.problems import AnyProblem, HardOneClass, LeastSquaresSvc
 from svmtool.kernels.results import DecisionFunction, KernelResult
 from svmtool.limits import EndedError, StopFlag, TimeShares
-from svmtool.models.kernel import KernelModel
 from svmtool.params import NO_OPTIONS, Settings, tolerance
 from svmtool.progress import doing
 from svmtool.solvers.shared import kernel_least_squares
-from svmtool.solvers.shared.base import CONFIRMED_GAP, TIME, Monitor, Rule, Status, Tolerance
+from svmtool.solvers.shared.base import CONFIRMED_GAP, TIME, Monitor, Rule, Tolerance
 from svmtool.tolerances import MIB
-from svmtool.training.kernel.verify import as_printed, verify
+from svmtool.training.kernel.verify import as_printed, verify, zero
 from svmtool.training.lines import SolverLines
 from svmtool.training.notices import asked_gap
-from svmtool.training.outcome import worst_status
 
 SOUND_SOLVER = 60  # number of the solver that takes over from others
 MIN_TIME_SHARE = 0.05  # share of the time left before a round of all problems that makes another round worthwhile
@@ -47,44 +44,6 @@ class Solved(NamedTuple):
             f"obj = {a.objective:f}, rho = {a.rho:f}\n"
             f"nSV = {np.count_nonzero(a.coef)}, nBSV = {a.bounded}\n"
         )
-
-
-class KernelTraining(NamedTuple):
-    """The result of a training.
-
-    model     without notes
-    solved    its problems
-    text      LIBSVM's text; warnings: messages for stderr
-    lacking   why there are no probabilities although they were requested, or empty
-    support   the rows that are support vectors, i8, in the model's order
-    """
-
-    model: KernelModel
-    solved: list[Solved]
-    text: str
-    warnings: list[str]
-    lacking: str = ""
-    support: np.ndarray | None = None
-
-    @property
-    def no_leave_one_out(self) -> str:
-        """Empty: no kernel has --loo."""
-        return ""
-
-    @property
-    def certificate(self) -> Certificate:
-        """The certificate of all problems: sums of the values, the worst gap and violation."""
-        return worst([s.certificate for s in self.solved])
-
-    @property
-    def results(self) -> list[KernelResult]:
-        """The results of the solver, one for each problem."""
-        return [s.result for s in self.solved]
-
-    @property
-    def status(self) -> Status | None:
-        """The worst status of the problems, None if there was no problem."""
-        return worst_status(self.results)
 
 
 class Fitting:
@@ -194,7 +153,9 @@ class Fitting:
             if before is not None and stop.ended():
                 return
             start = None if before is None or printed else before.result.alpha
-            found = self.solve(problem(k), labels[k], shares[k], stop, start)
+            part_of_run = problem(k)
+            part_of_run.beside = len(sizes)
+            found = self.solve(part_of_run, labels[k], shares[k], stop, start)
             ended = printed and found.result.status is not TIME
             if before is None or ended or not before.certificate.gap <= found.certificate.gap:
                 solved[k] = found

@@ -10,14 +10,16 @@ from typing import Any
 
 import numpy as np
 
+from svmtool.certify.linear import worst
 from svmtool.kernels.problems import AnyProblem, EpsilonSvr, HardOneClass, KernelProblem, NuSvr, OneClass
-from svmtool.models.kernel import KernelModel
-from svmtool.params import Settings
+from svmtool.models.kernel import FEATURES_NOTE, KernelModel
+from svmtool.params import PRECOMPUTED, Settings, kernel_of
 from svmtool.progress import counted
 from svmtool.solvers.shared.base import Status
 from svmtool.training.kernel.dataset import ClassPairs, KernelSet
-from svmtool.training.kernel.fit import Fitting, KernelTraining, Solved
+from svmtool.training.kernel.fit import Fitting, Solved
 from svmtool.training.notices import first_of
+from svmtool.training.outcome import Training, notes
 from svmtool.training.validation.folds import GlibcRand
 
 # C = inf: the first cost, its growth and the largest, in units of the kernel's size.  Beyond, margins are round-off.
@@ -26,7 +28,20 @@ INSEPARABLE = Status("inseparable", False, "at C = inf no error is allowed, but 
 ONE_CLASS_WARNING = "WARNING: training data in only one class. See README for details.\n"
 
 
-def trainer(settings: Settings) -> Callable[..., KernelTraining]:
+def trained(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> Training:
+    """The `trainer`'s training, with the notes of its model; it frees `data` if the caller keeps no reference.
+
+    rand: continues a sequence of random numbers; None: a new one.
+    """
+    s, n_features, sets = fitting.settings, data.table.n_features, [data]
+    del data
+    done = trainer(s)(sets.pop(), fitting, GlibcRand(s.run.seed) if rand is None else rand)
+    own = () if kernel_of(s).kernel_type == PRECOMPUTED else (f"{FEATURES_NOTE}{n_features}",)
+    done.model.notes = (*notes(s, done.certificate, done.results), *own)
+    return done
+
+
+def trainer(settings: Settings) -> Callable[..., Training]:
     """Return train(data, fitting, rand) for the kind of labels; it frees `data` if the caller keeps no reference.
 
     rand: draws the folds of -b 1, in LIBSVM's order.
@@ -36,8 +51,8 @@ def trainer(settings: Settings) -> Callable[..., KernelTraining]:
 
 
 def without_errors(
-    train: Callable[..., KernelTraining], data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None
-) -> KernelTraining:
+    train: Callable[..., Training], data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None
+) -> Training:
     """Train for C = inf: at larger and larger C, until no coefficient is at its bound.  Then larger C change nothing.
 
     The certificate is of the problem with that C.  If there is none up to MAX_HARD_COST times the kernel's size, the
@@ -59,7 +74,7 @@ def without_errors(
         step *= HARD_GROWTH
 
 
-def one_vs_one(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> KernelTraining:
+def one_vs_one(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> Training:
     """Train a classifier; see `trainer`."""
     from svmtool.training.kernel import fused_pairs
 
@@ -81,8 +96,7 @@ def one_vs_one(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None)
         solved[k] = done
     texts, sigmoids, lacking, doubtful = [f.text() for f in solved], None, "", []
     if fitting.settings.run.probability and rand is not None:
-        from svmtool.training.calibration import Seen, doubts
-        from svmtool.training.kernel import calibration
+        from svmtool.training import calibration
 
         try:
             sigmoids, seen = [], []
@@ -91,8 +105,10 @@ def one_vs_one(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None)
                 A, B, inner, few = calibration.pair_sigmoid(pair, pairs.costs(k), fitting, one_vs_one, rand)
                 sigmoids.append((A, B))
                 texts[k] = inner + texts[k]
-                seen.append(Seen(A, pair.labels > 0, few, [pairs.classes.labels[c] for c in pairs.pairs[k]]))
-            doubtful = doubts(seen)
+                seen.append(
+                    calibration.Seen(A, pair.labels > 0, few, [pairs.classes.labels[c] for c in pairs.pairs[k]])
+                )
+            doubtful = calibration.doubts(seen)
         except calibration.NotCalibratedError as e:
             sigmoids, lacking = None, str(e)
     model, support = _model(pairs, solved, sigmoids)
@@ -102,7 +118,7 @@ def one_vs_one(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None)
     without = [(p, f.function.warning) for p, f in zip(pairs.pairs, solved, strict=True) if f.function.warning]
     sentences = [f"WARNING: classes {names[i]} and {names[j]}: {text}" for (i, j), text in without]
     warnings += [*first_of(sentences, f"pairs of classes, of {len(pairs.pairs)} in all,"), *doubtful]
-    return KernelTraining(model, solved, text, warnings, lacking, _numbers(used, pairs.order[support]))
+    return _training(model, solved, text, warnings, lacking, _numbers(used, pairs.order[support]))
 
 
 def _model(
@@ -142,7 +158,7 @@ def _model(
     return model, support
 
 
-def single(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> KernelTraining:
+def single(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> Training:
     """Train a regression or a one-class model; see `trainer`."""
     s = fitting.settings
     data, used = data.in_use()
@@ -154,7 +170,7 @@ def single(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> 
     )  # fmt: skip
     text, lacking = fit.text(), ""
     if s.run.probability and rand is not None:
-        from svmtool.training.kernel import calibration
+        from svmtool.training import calibration
 
         try:
             if s.row.word == "one_class":
@@ -167,7 +183,17 @@ def single(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> 
         except calibration.NotCalibratedError as e:
             lacking = str(e)
     warnings = [f"WARNING: {warning}"] if (warning := fit.function.warning) else []
-    return KernelTraining(model, [fit], text, warnings, lacking, _numbers(used, support))
+    return _training(model, [fit], text, warnings, lacking, _numbers(used, support))
+
+
+def _training(
+    model: KernelModel, solved: list[Solved], text: str, warnings: list[str], lacking: str, support: np.ndarray
+) -> Training:
+    """The Training of solved problems."""
+    certificate = worst([one.certificate for one in solved])
+    done = Training(model, [one.result for one in solved], certificate, warnings, text)
+    done.solved, done.lacking, done.support = solved, lacking, support
+    return done
 
 
 def _numbers(used: np.ndarray | None, support: np.ndarray) -> np.ndarray:

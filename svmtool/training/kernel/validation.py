@@ -1,4 +1,4 @@
-"""Cross-validation (-v) with kernels: LIBSVM's folds and lines."""
+"""Cross-validation (-v) with kernels: LIBSVM's folds."""
 
 from __future__ import annotations
 
@@ -8,87 +8,61 @@ from typing import Any
 import numpy as np
 
 from svmtool.errors import SvmtoolError
-from svmtool.limits import TimeShares
+from svmtool.limits import StopFlag, TimeShares
 from svmtool.models.kernel import KernelModel
-from svmtool.params import Request
+from svmtool.params import Settings
 from svmtool.progress import counted
 from svmtool.solvers.shared.base import Status
 from svmtool.training.kernel.dataset import KernelSet
-from svmtool.training.kernel.fit import Fitting, KernelTraining
+from svmtool.training.kernel.fit import Fitting
 from svmtool.training.kernel.train import trainer
-from svmtool.training.outcome import report_folds
-from svmtool.training.validation import scores
 from svmtool.training.validation.folds import GlibcRand, drawn_folds, fold_rows
-from svmtool.training.validation.report import print_validation
 
 
-class Folds:
-    """The folds of one data set, as LIBSVM draws them: see validation/folds.py.
+class KernelFolds:
+    """The folds of a training set with a kernel, as LIBSVM draws them; see cross_validation.Folds.
 
-    warnings: about their number, if there is any.  Raises SvmtoolError where no fold can be drawn.
+    rand: continues a sequence of random numbers; None: a new one.  say: receives LIBSVM's text of each training.
     """
 
-    def __init__(self, data: KernelSet, classifies: bool, wanted: int, rand: GlibcRand):
-        self.order, self.starts = drawn_folds(data.labels, wanted, classifies, rand)
-        self.count, n = len(self.starts) - 1, len(data)
+    def __init__(
+        self, data: KernelSet, settings: Settings, wanted: int, rand: GlibcRand | None = None,
+        say: Callable[[str], object] | None = None,
+    ):  # fmt: skip
+        self.data, self.table, self._say = data, data.table, say
+        self._rand = GlibcRand(settings.run.seed) if rand is None else rand
+        self._classifies, n = settings.row.kind == "classification", len(data)
+        self.order, self.starts = drawn_folds(data.labels, wanted, self._classifies, self._rand)
+        self.count = len(self.starts) - 1
         instead = "Will use # folds = # data instead (i.e., leave-one-out cross validation)"
         self.warnings = [f"WARNING: # folds ({wanted}) > # data ({n}). {instead}"] if wanted > n else []
+        self.open_ends: tuple[Status, ...] = ()
 
-
-def run_validation(
-    data: KernelSet, fitting: Fitting, rand: GlibcRand, request: Request, console: Any
-) -> tuple[np.ndarray, int]:
-    """Validate and print the lines of -v, also when quiet; returns the predictions, f8[n], and the exit status."""
-    s = fitting.settings
-    assert request.folds is not None
-    folds = Folds(data, s.row.kind == "classification", request.folds, rand)
-    console.warn(*folds.warnings)
-
-    # probabilities only with -b 1
-    needs = min(scores.metric_needs(s), scores.PROBABILITIES if s.run.probability else scores.SCORES)
-    held = scores.HeldOut(data.labels, scores.kind_of(s), needs) if request.metrics else None
-
-    told: set[str] = set()
-
-    def show(done: KernelTraining, outside: np.ndarray, decisions: np.ndarray) -> None:
-        console.solver(done.text)
-        console.warn(*(text for text in done.warnings if text not in told))
-        told.update(done.warnings)
-        if held is not None:
-            held.keep(outside, done.model, decisions)
-
-    predictions, open_ends = evaluate(data, fitting, folds, rand, show)
-    print_validation(console, s, data.labels, predictions, held)
-    return predictions, report_folds(open_ends, folds.count, s.row, request.strict, console)
-
-
-def evaluate(
-    data: KernelSet, fitting: Fitting, folds: Folds, rand: GlibcRand,
-    keep: Callable[[KernelTraining, np.ndarray, np.ndarray], object],
-) -> tuple[np.ndarray, list[Status]]:  # fmt: skip
-    """Predictions f8[n] of each row by the training without its fold, and the statuses of those not converged.
-
-    keep receives each training, its rows held out (i8) and their decision values.
-    """
-    s = fitting.settings
-    classifies = s.row.kind == "classification"
-    order, starts, train = folds.order, folds.starts, trainer(s)
-    predictions, open_ends = np.empty(len(data)), []
-    shares = TimeShares(fitting.stop, folds.count, 1)
-    for k in counted("fold", range(folds.count)):
-        inside, outside = fold_rows(order, starts, k)
-        within = Fitting(s, fitting.report, shares.next())
-        done = train(data.take(inside), within, rand if classifies else None)
-        if fitting.stop.set:
-            raise KeyboardInterrupt  # a part of a cross-validation has no result
-        if done.lacking:
-            raise SvmtoolError(f"ERROR: -v with -b 1: {done.lacking}")
-        if done.status is not None and not done.status.converged:
-            open_ends.append(done.status)
-        decisions = done.model.decision_values(data.take(outside).table)
-        predictions[outside] = answers(done.model, decisions)
-        keep(done, outside, decisions)
-    return predictions, open_ends
+    def evaluate(
+        self, settings: Settings, stop: StopFlag, warm: None = None,
+        keep: Callable[[np.ndarray, Any, np.ndarray], object] | None = None, calibrated: bool = False,
+    ) -> tuple[np.ndarray, bool]:  # fmt: skip
+        """See cross_validation.Folds; models have probabilities with -b 1, and nothing is a warm start."""
+        predictions, ends, shares = np.empty(len(self.data)), [], TimeShares(stop, self.count, 1)
+        train = trainer(settings)
+        for k in counted("fold", range(self.count)):
+            inside, outside = fold_rows(self.order, self.starts, k)
+            within = Fitting(settings, None, shares.next())
+            done = train(self.data.take(inside), within, self._rand if self._classifies else None)
+            if stop.set:
+                raise KeyboardInterrupt  # a part of a cross-validation has no result
+            if done.lacking:
+                raise SvmtoolError(f"ERROR: -v with -b 1: {done.lacking}")
+            ends.append(done.status)
+            if self._say is not None:
+                self._say(done.text)
+            self.warnings += [text for text in done.warnings if text not in self.warnings]
+            decisions = done.model.decision_values(self.data.take(outside).table)
+            predictions[outside] = answers(done.model, decisions)
+            if keep is not None:
+                keep(outside, done.model, decisions)
+        self.open_ends = tuple(status for status in ends if status is not None and not status.converged)
+        return predictions, False
 
 
 def answers(model: KernelModel, decisions: np.ndarray) -> np.ndarray:

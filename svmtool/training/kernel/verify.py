@@ -34,8 +34,7 @@ from svmtool.kernels.problems import (
     OneClass,
     relative,
 )
-from svmtool.kernels.results import DecisionFunction, KernelResult, feasible_sums
-from svmtool.kernels.rows import exact_sum
+from svmtool.kernels.results import DecisionFunction, KernelResult
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import INDEFINITE
 from svmtool.tolerances import SLOW_MIN_GAP, SUM_RTOL
@@ -43,6 +42,7 @@ from svmtool.tolerances import SLOW_MIN_GAP, SUM_RTOL
 STATIONARY_RTOL = 0.1  # relative difference of the values up to which a point counts as stationary, for any kernel
 SAMPLE_FACTOR = 2.0  # factor of CONFIRMED: a certificate from a sample adds up to half of the gap, and single precision
 NO_MEANING = "the kernel matrix is not positive definite, so that primal values have no meaning"
+MAX_DUAL_HALVINGS = 40
 PRINTED_FACTOR = 1.0005  # factor of the requested gap within its three printed digits
 
 
@@ -71,14 +71,14 @@ def as_printed(
     """
     result.printed, result.asked_gap = True, asked
     if not _finite(result.alpha, result.rho, result.r):
-        result = certifier.zero(problem, base.PRECISION if result.status.converged else result.status)
+        result = zero(problem, base.PRECISION if result.status.converged else result.status)
     programme = isinstance(problem, LpSvc) and result.dual_point is not None
     if programme:
-        function, certificate = problem.decision_function(result), certifier.certify_lp(problem, result)
+        function, certificate = problem.decision_function(result), _certify_lp(problem, result)
     elif np.any(result.alpha):
         function, certificate = certified(problem, result)
         if not np.isfinite(certificate.primal):  # a kernel that is not positive semidefinite lets a run diverge
-            result = certifier.zero(problem, base.PRECISION if result.status.converged else result.status)
+            result = zero(problem, base.PRECISION if result.status.converged else result.status)
     if not programme and not np.any(result.alpha):
         function, result, certificate = _nothing(problem, result)
     if result.dual_point is not None and not isinstance(problem, LpSvc):
@@ -151,7 +151,7 @@ def _verify_lp(
     problem: LpSvc, result: KernelResult, target: float | None
 ) -> tuple[DecisionFunction, KernelResult, Certificate]:
     """`_verify` of a linear programme, for which there is no second method: w = 0 where a result is worse."""
-    certificate = certifier.certify_lp(problem, result) if _finite(result.alpha, result.rho) else None
+    certificate = _certify_lp(problem, result) if _finite(result.alpha, result.rho) else None
     if certificate is None or not certificate.primal <= certifier.max_allowed_primal(problem):
         result, certificate = _zero_lp(problem, result)
     if result.status.converged and not certificate.gap <= PRINTED_FACTOR * (target or base.CONFIRMED_GAP):
@@ -159,27 +159,32 @@ def _verify_lp(
     return problem.decision_function(result), result, certificate
 
 
+def _certify_lp(problem: LpSvc, result: KernelResult) -> Certificate:
+    alpha = None if result.dual_point is None else result.dual_point.alpha
+    return certifier.certify_lp(problem, problem.coefficients(result.alpha), result.rho, alpha)
+
+
 def _zero_lp(problem: LpSvc, result: KernelResult) -> tuple[KernelResult, Certificate]:
     """w = 0, the solution where C is small, with its best constant and the dual value of the result."""
-    zero = certifier.zero(problem, result.status)
-    zero.iterations, zero.history, zero.dual_point = result.iterations, result.history, result.dual_point
+    none = zero(problem, result.status)
+    none.iterations, none.history, none.dual_point = result.iterations, result.history, result.dual_point
     plain = certifier.certified_zero(problem)
-    if zero.dual_point is None:
-        return zero, plain
-    found = certifier.certify_lp(problem, zero)
-    return zero, found if found.gap < plain.gap else plain  # the gap may be nan
+    if none.dual_point is None:
+        return none, plain
+    found = _certify_lp(problem, none)
+    return none, found if found.gap < plain.gap else plain  # the gap may be nan
 
 
 def _smaller(problem: AnyProblem, result: KernelResult) -> tuple[DecisionFunction, KernelResult, Certificate]:
     """The best multiple of a result that is worse than w = 0, or w = 0, with its certificate."""
     status = base.PRECISION if result.status.converged else result.status
-    smaller = certifier.best_multiple(problem, result) if np.all(np.isfinite(result.alpha)) else None
+    smaller = best_multiple(problem, result) if np.all(np.isfinite(result.alpha)) else None
     if smaller is not None:
         smaller.status = status
         function, certificate = certified(problem, smaller)
         if acceptable(problem, smaller, certificate):
             return function, smaller, certificate
-    result = certifier.zero(problem, status)
+    result = zero(problem, status)
     return problem.decision_function(result), result, certifier.certified_zero(problem)
 
 
@@ -203,7 +208,7 @@ def _bound(problem: AnyProblem, result: KernelResult, certificate: Certificate, 
     if unproven or not _finite(a, certificate.dual) or isinstance(problem, HardOneClass):
         return -np.inf
     if isinstance(problem, KernelProblem):
-        feasible = not (np.any(a < 0.0) or np.any(a > problem.upper)) and feasible_sums(problem, a)
+        feasible = not (np.any(a < 0.0) or np.any(a > problem.upper)) and problem.feasible_sums(a)
     else:
         total = abs(float(np.sum(problem.y * a)))
         feasible = not problem.free_bias or total <= SUM_RTOL * float(np.sum(np.abs(a)))
@@ -234,7 +239,8 @@ def certified(
     if isinstance(problem, KernelProblem) and problem.shrunk < 1.0 and _finite(result.alpha) and np.any(result.alpha):
         with np.errstate(all="ignore"):
             if exact is None:
-                exact = problem.gradient(result.alpha, exact_sum(problem, problem.coefficients(result.alpha)))
+                f = certifier.decision_values(problem, problem.coefficients(result.alpha))
+                exact = problem.gradient(result.alpha, f)
             result.rho, result.r = problem.without_losses(exact)
     if not _finite(result.alpha, result.rho, result.r):
         return problem.decision_function(result), Certificate(np.nan, np.nan, np.nan)
@@ -284,6 +290,40 @@ def _with_best_constants(problem: AnyProblem, result: KernelResult, found: Certi
     other.sampled, other.seen = found.sampled, found.seen
     result.rho, result.r, result.replaced = rho + 0.0, r + 0.0, True
     return other
+
+
+def zero(problem: AnyProblem, status: Any) -> KernelResult:
+    """w = 0 as the result of a solver."""
+    _, rho, r = certifier.value_at_zero(problem)
+    alpha = np.zeros(len(problem.row))
+    linear = -1.0 if isinstance(problem, LeastSquaresSvc) else problem.p
+    return KernelResult(alpha, rho, r, 0.0, np.inf, 0, status, np.zeros(len(alpha)) + linear)
+
+
+def best_multiple(problem: AnyProblem, result: KernelResult) -> KernelResult | None:
+    """The best of s alpha, s = 1, 1/2, 1/4 .., with its best constant; None if none is feasible and better than w = 0.
+
+    Uses result.gradient.  A run that ends early at a large cost has found the direction of w, but not its size.
+    """
+    least, _, _ = certifier.value_at_zero(problem)
+    squares = isinstance(problem, LeastSquaresSvc)
+    if not squares and (np.any(problem.start) or problem.two_sums):
+        return None
+    linear = -1.0 if squares else problem.p
+    Qa, best = result.gradient - linear, None
+    for k in range(MAX_DUAL_HALVINGS):
+        s = 0.5**k
+        alpha, gradient = s * result.alpha, s * Qa + linear
+        if squares:
+            total = float(problem.cost @ (problem.y * gradient))
+            rho = total / float(np.sum(problem.cost)) if problem.free_bias else -float(problem.y @ alpha)
+        else:
+            _, rho, _ = certifier.best_constant(problem, gradient)
+        found = certifier.certificate_of(problem, alpha, gradient, rho)
+        if found.primal < least:
+            least = found.primal
+            best = KernelResult(alpha, rho, 0.0, -found.dual, found.gap, result.iterations, result.status, gradient)
+    return best
 
 
 def acceptable(problem: AnyProblem, result: KernelResult, certificate: Certificate) -> bool:

@@ -236,10 +236,11 @@ class Reduction(ABC):
         stop = self._prepared(stop)
 
         def turn(k: int, share: StopFlag) -> bool:
-            before, shortest = results[k], -1
+            before: Result | None = results[k]
+            shortest = -1
             if before is not None and self.solver.printed:
                 # It begins anew: continued it would be another algorithm, whose model depends on the clock
-                before, shortest = None, before.iterations
+                shortest, before = before.iterations, None
             result = self._solve(k, start, report, share, before)
             if result.status is not base.TIME or result.iterations > shortest:
                 began = self._start_of(k, start) if before is None else before.w

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from svmtool.training.outcome import worst_status
 from svmtool.training.reductions.base import problems_of
 from svmtool.training.validation import folds as draws
 from svmtool.training.validation.scores import PREDICTIONS, PROBABILITIES, HeldOut
+
+if TYPE_CHECKING:
+    from svmtool.training.kernel.validation import KernelFolds
 
 UNCHANGED_NORM = 1e-15  # largest norm of a change of weights that counts as unchanged
 
@@ -106,7 +109,7 @@ class Folds:
 
 
 def held_out(
-    folds: Folds, settings: Settings, stop: StopFlag, warm: list | None, held: HeldOut | None
+    folds: Folds | KernelFolds, settings: Settings, stop: StopFlag, warm: list | None, held: HeldOut | None
 ) -> tuple[np.ndarray, bool]:
     """`Folds.evaluate`, for a HeldOut that receives what it needs."""
     if held is None or held.needs == PREDICTIONS:  # distributed folds keep no decision values

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from svmtool.training.validation.cross_validation import Folds, held_out
 from svmtool.training.validation.scores import (
     ACCURACY,
     ERROR,
+    SCORES,
     HeldOut,
     Measure,
     kind_of,
@@ -33,6 +34,9 @@ from svmtool.training.validation.scores import (
     metric_needs,
 )
 from svmtool.training.validation.search import Grid, Point, Search, Tried, run_grid, search_C
+
+if TYPE_CHECKING:
+    from svmtool.training.kernel.validation import KernelFolds
 
 DEFAULT_FOLDS = 5  # of -C
 COLUMN_WIDTH = 10  # of the columns of scores of --grid
@@ -58,11 +62,14 @@ def nothing_kept(request: Request, console: Any, stop: StopFlag | None) -> Abstr
 
 
 def run_validation(
-    folds: Folds, settings: Settings, request: Request, console: Any, stop: StopFlag | None = None
+    folds: Folds | KernelFolds, settings: Settings, request: Request, console: Any, stop: StopFlag | None = None
 ) -> tuple[np.ndarray, int]:
     """Validate and print the lines of -v; returns the predictions, f8[n], and the exit status."""
     labels = folds.table.labels
-    held = HeldOut(labels, kind_of(settings), metric_needs(settings)) if request.metrics else None
+    needs = metric_needs(settings)
+    if settings.problem.kernel is not None and not settings.run.probability:
+        needs = min(needs, SCORES)
+    held = HeldOut(labels, kind_of(settings), needs) if request.metrics else None
     try:
         flag = StopFlag(settings.stopping.max_seconds) if stop is None else stop
         predictions, _ = held_out(folds, settings, flag, None, held)

@@ -65,37 +65,6 @@ def rbf_tile_of_double(products, own, norms, P, gamma, m, width, first):
             P[k * width + j] = single_exp_of_negative(float32(min(x, 0.0)))
 
 
-@helper(fast=True)
-def add_square_differences(P, start, width, target, first_feature, columns, n, first):
-    """P[start + j] -= (t_f - x_jf)^2 over four features f, of column first + j < n."""
-    f = first_feature
-    p, q, r, s = target[f], target[f + N1], target[f + N2], target[f + N3]
-    at = f * n + first
-    for j in range(width):
-        a = columns[at + j] - p
-        b = columns[at + n + j] - q
-        c = columns[at + N2 * n + j] - r
-        d = columns[at + N3 * n + j] - s
-        P[start + j] -= a * a + b * b + c * c + d * d
-
-
-@loop("void(f4[], f4[], f4[], f8, u8, u8, u8, u8, u8)", fast=True)
-def rbf_tile_of_differences(targets, columns, P, gamma, features, n, m, width, first):
-    """P[k, j] = exp(-gamma |t_k - x_j|^2), t_k of m targets (features in a row), x_j column first + j of n.
-
-    columns: by features, n numbers each; `features` is a multiple of four.
-    """
-    scale = float32(gamma)
-    for k in range(m):
-        start = k * width
-        for j in range(width):
-            P[start + j] = ZERO32
-        for f in range(N0, features, N4):
-            add_square_differences(P, start, width, targets[k * features :], f, columns, n, first)
-        for j in range(width):
-            P[start + j] = single_exp_of_negative(scale * P[start + j])
-
-
 @loop("void(f4[], f8[], f8[], f8[], f8[], u8, u8, u8, u8)", fast=True)
 def add_half_tile(P, c, v, f, below, m, width, first, beyond):
     """f[first + j] += sum_k c_k P[k, j], and below[k] += sum_j P[k, j] v[first + j] over first + j >= beyond."""

@@ -1,59 +1,64 @@
-"""The flow of svm-train with a kernel: read -> rows -> problems -> solve -> certify -> model -> write."""
+"""Training with a kernel: what pipeline.py calls for -t."""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from svmtool import __version__, interrupts, params, registry
+from svmtool import params, registry
 from svmtool.data.labels import balanced_weights
 from svmtool.errors import SvmtoolError
 from svmtool.formats.models import kernel
 from svmtool.formats.svmlight.inputs import Reading, weighted
 from svmtool.kernels.problems import AnyProblem
-from svmtool.models.kernel import FEATURES_NOTE
-from svmtool.params import KERNEL_NAMES, PRECOMPUTED, Request, Settings, kernel_of, tolerance
-from svmtool.progress import doing
+from svmtool.limits import StopFlag
+from svmtool.params import Request, Settings, tolerance
 from svmtool.solvers.shared.base import Plan
 from svmtool.training import intent
-from svmtool.training.interruption import interruptible
 from svmtool.training.kernel.dataset import ClassPairs, KernelSet, kernel_set, refuse_unusable
-from svmtool.training.kernel.fit import Fitting, KernelTraining, rule_of, shares_of
-from svmtool.training.kernel.train import problem_of, trainer
-from svmtool.training.lines import SolverLines, beats
-from svmtool.training.notices import advice
-from svmtool.training.outcome import exit_status, recording
-from svmtool.training.validation.folds import GlibcRand
+from svmtool.training.kernel.fit import Fitting, rule_of, shares_of
+from svmtool.training.kernel.train import problem_of, trained
+from svmtool.training.lines import SolverLines
+from svmtool.training.outcome import Training
 
 
-def run(s: Settings, request: Request, data: Reading, model_path: str, console: Any) -> int:
-    """svm-train after its command line; returns the exit status."""
-    rows = checked(s, request, data, console.warn)
-    if request.balanced:
-        balanced = balanced_weights(rows.labels, rows.weights)
-        s = s.replace(class_weights=s.problem.class_weights + balanced)
-    stop = data.stop  # the time of the whole command
-    rand = GlibcRand(s.run.seed)
-    if request.folds is not None:
-        from svmtool.training.kernel.validation import run_validation
-        from svmtool.training.validation.report import nothing_kept
+class Job:
+    """The training of a command with a kernel, see pipeline.Job."""
 
-        with nothing_kept(request, console, stop):
-            return run_validation(rows, Fitting(s, None, stop), rand, request, console)[1]
-    n_features = rows.table.n_features
-    sets = [rows]  # the only reference, so that training can free its memory
-    del rows
-    lines = SolverLines(s.row, console)
-    with recording(request, s.target) as history, interruptible(stop, console, beats=beats(lines, history)):
-        with doing("training"):
-            done = trainer(s)(sets.pop(), Fitting(s, history and history.record, stop, lines=lines), rand)
-        console.solver(done.text + done.certificate.line() + "\n")
-        done.model.notes = () if request.plain_model else notes(s, done, n_features)
-        kernel.write(model_path, done.model)
-        interrupts.loss = ""
-    return exit_status(s.row, request, done, model_path, stop.set, console)
+    warnings: list[str] = []
+
+    def __init__(self, settings: Settings, request: Request, data: Reading, console: Any):
+        rows = checked(settings, request, data, console.warn)
+        if request.balanced:
+            balanced = balanced_weights(rows.labels, rows.weights)
+            settings = settings.replace(class_weights=settings.problem.class_weights + balanced)
+        self.settings, self._sets = settings, [rows]  # the only reference, so that training can free its memory
+
+    def validate(self, request: Request, console: Any, stop: StopFlag) -> int:
+        """-v: print the result; returns the exit status."""
+        from svmtool.training.kernel.validation import KernelFolds
+        from svmtool.training.validation import report
+
+        assert request.folds is not None
+        with report.nothing_kept(request, console, stop):
+            folds = KernelFolds(self._sets[0], self.settings, request.folds, say=console.solver)
+            return report.run_validation(folds, self.settings, request, console, stop)[1]
+
+    def opened(self, path: str, console: Any) -> contextlib.AbstractContextManager[Any]:
+        """See pipeline.Job; nothing to prepare."""
+        return contextlib.nullcontext()
+
+    def train(self, report: Callable[..., None] | None, stop: StopFlag, lines: SolverLines) -> Training:
+        """Train, and free the rows."""
+        return trained(self._sets.pop(), Fitting(self.settings, report, stop, lines=lines))
+
+    def write(self, path: str, done: Training, plain: bool) -> None:
+        """Write the model; plain: without notes."""
+        done.model.notes = () if plain else done.model.notes
+        kernel.write(path, done.model)
 
 
 def checked(
@@ -74,28 +79,6 @@ def checked(
     if warn is not None:
         warn(*warnings)
     return rows
-
-
-def notes(s: Settings, done: KernelTraining, n_features: int) -> tuple[str, ...]:
-    """Lines for the model file behind the support vectors: version, options, certificate, status, features."""
-    number = kernel_of(s).kernel_type
-    asked = f"-s {s.row.number} ({s.row.name}) -t {number} ({KERNEL_NAMES[number]})"
-    asked += f" --method {s.problem.method}" if "--method" in s.row.supported else ""
-    asked += f" -c {s.problem.C:.17g}" if "-c" in registry.supported_options(s.row) else ""
-    if "-n" in s.row.supported:
-        asked += f" -n {s.problem.nu:.17g}"
-    if "-p" in s.row.supported:
-        asked += f" -p {s.problem.p:.17g}"
-    asked += f" -e {tolerance(s):g}" if s.target is None or s.row.printed else ""
-    asked += "" if s.target is None else f" {s.row.gap_option(s.target)}"
-    asked += "" if s.run.options.boundary == "theta" else f" --boundary {s.run.options.boundary}"
-    asked += " -b 1" if s.run.probability else ""
-    return (
-        f"# svmtool {__version__}: {asked}",
-        f"# {done.certificate.line()}",
-        "# Stopped: " + "; ".join(dict.fromkeys(advice(f.result.status, s.row) for f in done.solved)),
-        *([] if number == PRECOMPUTED else [f"{FEATURES_NOTE}{n_features}"]),
-    )
 
 
 def methods(settings: Settings, request: Request, data: Reading) -> tuple[Settings, list[tuple[str, str]]]:
