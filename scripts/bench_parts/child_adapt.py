@@ -22,7 +22,7 @@ from svmtool.cli.console import Console
 from svmtool.data.dataset import Dataset
 from svmtool.formats.svmlight import table as svmlight
 from svmtool.params import Settings
-from svmtool.training import pipeline
+from svmtool.training import linear
 from svmtool.training.adapting import adaptable as adapt
 from svmtool.training.adapting import trained
 
@@ -57,7 +57,7 @@ def main() -> None:
     training = []
     for _ in range(3):
         start = time.perf_counter()
-        done = pipeline.train(table, settings)
+        done = linear.train(table, settings)
         training.append(time.perf_counter() - start)
     files.write(done)
     files.close()
@@ -74,7 +74,7 @@ def main() -> None:
         adaptable.solve()
         removing.append(time.perf_counter() - start)
         adaptable.close()
-    again = pipeline.train(joined(table, new), settings).model
+    again = linear.train(joined(table, new), settings).model
     answer(
         {
             "training": statistics.median(training),

@@ -21,7 +21,7 @@ from bench_parts.certify import ENOUGH_SECONDS, SOME_SECONDS, answer
 from svmtool.data.dataset import Dataset
 from svmtool.formats.svmlight import table as svmlight
 from svmtool.params import Settings
-from svmtool.training import pipeline
+from svmtool.training import linear
 
 
 def main() -> None:
@@ -36,7 +36,7 @@ def main() -> None:
         while True:
             rows = Dataset(table.labels, table.indptr, table.indices, table.values, table.n_features)
             start = time.perf_counter()
-            done = pipeline.train(rows, chosen)
+            done = linear.train(rows, chosen)
             spent = time.perf_counter() - start
             if first:  # warm-up
                 first = False

@@ -18,7 +18,7 @@ from bench_parts import bars
 from bench_parts.certify import answer, climb, rows_of, unlabelled, value_of, varied
 from svmtool.data.dataset import Dataset
 from svmtool.params import Settings
-from svmtool.training import pipeline
+from svmtool.training import linear
 
 
 def main() -> None:
@@ -32,7 +32,7 @@ def main() -> None:
         by_gap = e is not None and (solver in bars.OUR_GAPS or order.get("by") == "gap")
         asked = {varied(solver): C, "gap" if by_gap else "eps": e, "max_seconds": order.get("limit")}
         start = time.perf_counter()
-        done = pipeline.train(rows, Settings.of(solver=solver, **asked))
+        done = linear.train(rows, Settings.of(solver=solver, **asked))
         return time.perf_counter() - start, (solver, done.model)
 
     def value(solution, C: float) -> float:

@@ -72,12 +72,6 @@ class CrammerSingerDescent:
         """The largest violation during the last epoch."""
         return float(self.limits[0])
 
-    @property
-    def gap_estimate(self) -> float:
-        """Estimate of the relative gap, from the rows that the last epoch visited."""
-        met, linear = self.limits[1:].tolist()
-        return met / max(met + linear - 0.5 * float(self._W @ self._W), 1e-300)
-
     def run(self, *_: float) -> float:
         """Run one epoch over the classes and rows that are not shrunk; return its approximate cost."""
         self.count += 1

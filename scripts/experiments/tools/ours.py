@@ -25,7 +25,7 @@ from svmtool.data.dataset import Dataset
 from svmtool.params import Settings
 from svmtool.registry.row import gap_of_theta
 from svmtool.solvers.shared.base import TIME
-from svmtool.training import pipeline
+from svmtool.training import linear
 
 METHODS = ("-s N", "kernel -s N")
 PAPERS = 30  # the first number that is a paper's
@@ -86,7 +86,7 @@ def fit(problem: Problem, method: str, step: float | None, settings: dict) -> Fi
         initial = done.model if seeded and done else None
         table, trace = table_of(problem.X, problem.y), Trace() if asked.row.printed else None
         start = time.perf_counter()
-        done = pipeline.train(table, asked.replace(C=C), trace, initial=initial)
+        done = linear.train(table, asked.replace(C=C), trace, initial=initial)
         seconds += time.perf_counter() - start
         iterations += max(r.iterations for r in done.results) if trace is None else trace.iterations
     W = done.model.W[:, 0] * (1.0 if done.model.labels is None or done.model.labels[0] == 1 else -1.0)

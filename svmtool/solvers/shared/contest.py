@@ -220,9 +220,8 @@ class Epochs:
         c, descent = self.contest, self.descent
         end, first = self.work + work, work == 0.0
         most, self.last = np.inf if steps is None else MAX_VISITS, MAX_EPOCHS
-        if c.monitor.max_iter is not None:  # some iterations are left for the steps
-            share = c.monitor.max_iter if steps is None else c.monitor.max_iter // 4 + 1
-            self.last = min(descent.count + share, MAX_EPOCHS)
+        if c.monitor.max_iter is not None and steps is not None and steps.features:  # some are left for the steps
+            self.last = min(descent.count + max(c.monitor.max_iter - descent.count, 0) // 4 + 1, MAX_EPOCHS)
         while descent.visits < most and descent.count < self.last:
             status = c.monitor.limit(descent.count)
             if status is not None:
@@ -246,7 +245,7 @@ class Epochs:
     def _epochs(self) -> Status | None:
         """Run epochs until there is something to decide; return why the run ends, if it does."""
         c, descent = self.contest, self.descent
-        rest = self.last - descent.count
+        rest = (self.last if c.monitor.max_iter is None else min(self.last, c.monitor.max_iter)) - descent.count
         until = min(self.next, descent.visits + CALL_NONZEROS / max(stored_rows(c.objective.rows).nnz, 1))
         range_tol = self.tolerance if self.measure == "pg_range" else -1.0
         work = descent.run(max(rest, 1) if self.measure == "pg_range" else 1, range_tol, until)

@@ -21,14 +21,6 @@ class Best:
         self.w, self.alpha = np.zeros(objective.d), objective.no_dual_point()
         self.primal, self.dual = objective.value_at_zero(), 0.0
 
-    def keep(self) -> None:
-        """Store the objective's w and its dual point, as of its last gradient(), where they are better."""
-        o = self.objective
-        if o.primal < self.primal:
-            self.primal, self.w[:] = o.primal, o.w
-        if o.bound > self.dual:
-            self.dual, self.alpha = o.bound, o.dual_point()
-
     def update(self, primal: float, w: np.ndarray, dual: float, alpha: np.ndarray) -> None:
         """Store weights and a dual point with these values where they are better; both are copied."""
         if primal < self.primal:

@@ -15,9 +15,6 @@ import numpy as np
 from svmtool.compiled import helper, loop
 from svmtool.compiled.loops.rows.row_loops import ONE, TWO, ZERO, add_multiple, product_of_row
 
-# Visits between two evaluations of the primal, as share of those so far, or of those expected until the requested gap;
-# never more than went before
-EVALUATION_SHARE, REMAINING_SHARE = 0.1, 0.8
 TUBE_THRESHOLD_FACTOR = 0.3  # tubes: factor of the shrinking thresholds, which the first rows of an epoch make too wide
 
 
