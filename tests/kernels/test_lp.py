@@ -48,4 +48,5 @@ def test_the_zero_solution_is_certified():
 def test_a_large_value_that_all_columns_share_takes_no_digits():
     X, y = made(1e4)
     done = api.fit(X, y, 51, kernel="linear", C=2.0, method="fast", gap=1e-3)
-    assert done.certificate.primal == pytest.approx(least(X @ X.T, y, 2.0), rel=2e-3)  # round-off ends the run near 1e-3
+    # round-off ends the run near 1e-3
+    assert done.certificate.primal == pytest.approx(least(X @ X.T, y, 2.0), rel=2e-3)
