@@ -12,8 +12,6 @@ for p = 1, a feasible dual point, so that each evaluation gives a lower bound of
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 
 from svmtool.compiled.loops.loss import hinge_loops as loops
@@ -49,7 +47,7 @@ class Augmented(Objective):
         self.primal = np.inf
         self._multiple = 1.0
 
-    @cached_property
+    @property
     def sharp(self) -> float:
         """The sigma at which phi with beta = 0 stands for f."""
         return loops.NEGLIGIBLE_SIGMA / max(float(np.mean(np.abs(self.target))) if self.n else 1.0, MIN_POSITIVE)
@@ -242,7 +240,11 @@ class ModifiedHuber(Augmented):
     """
 
     cap = 2.0
-    sharp = 1.0  # type: ignore[assignment]
+
+    @property
+    def sharp(self) -> float:
+        """See Augmented: here phi is f."""
+        return 1.0
 
     def _set_sums(self, sums: list[float]) -> float:
         smooth = super()._set_sums(sums)

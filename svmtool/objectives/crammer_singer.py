@@ -69,6 +69,7 @@ class CrammerSingerLoss(Objective):
 
     p = 1.0
     line_search_share = 0.1
+    rows: ClassRows
 
     def __init__(self, task: ClassTask):
         self.k, self.number = task.k, task.number

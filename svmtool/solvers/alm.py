@@ -41,8 +41,8 @@ TARGET_UNITS = 10.0
 
 METHODS = {
     "bias": BIAS,
-    "epochs": "epochs of coordinate descent, then multiplier rounds on a factorised matrix",
-    "epochs-dual": "epochs of coordinate descent, then multiplier rounds with a system of the free rows",
+    "epochs": "epochs of coordinate descent in turns with multiplier rounds on a factorised matrix",
+    "epochs-dual": "epochs of coordinate descent in turns with multiplier rounds, by a system of the free rows",
     "primal": "multiplier rounds: Newton steps on a factorised matrix",
     "dual": "multiplier rounds: Newton steps with a system of the free rows where these are few",
     "cg": "multiplier rounds: Newton steps by conjugate gradients",

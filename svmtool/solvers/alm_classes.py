@@ -81,14 +81,13 @@ def solve(task: ClassTask, monitor: Monitor, rule: Rule, start: np.ndarray | Non
     objective.sigma = contest.SIGMA
     run = Contest(objective, monitor, rule)
     if method == "interior":
-        status = _interior(task, run)
-        found = Result(run.best.w, status, monitor.iterations, monitor.history, run.best.alpha)
-        found.alpha = objective.rows.narrowed(found.alpha).reshape(n, k)  # type: ignore[attr-defined]
-        return found
+        status, best = _interior(task, run), run.best
+        places = objective.rows.narrowed(best.alpha).reshape(n, k)
+        return Result(best.w, status, monitor.iterations, monitor.history, places)
     epochs = steps = None
     factorised = not method.endswith("dual")
     if method not in ("primal", "dual"):
-        epochs = Epochs(run, CrammerSingerDescent(task, objective.rows, seed))  # type: ignore[arg-type]
+        epochs = Epochs(run, CrammerSingerDescent(task, objective.rows, seed))
         if start is not None:
             run.best.update(objective.primal_value(), start, -np.inf, run.best.alpha)
     if method != "epochs" and (factorised or objective.has_kronecker or 2 * n <= MAX_CLASS_ORDER):
@@ -98,7 +97,7 @@ def solve(task: ClassTask, monitor: Monitor, rule: Rule, start: np.ndarray | Non
     if work < np.inf:
         interior = (lambda: _interior(task, run)), CLASS_INTERIOR_SHARE * work
     found = contest.result(task, run, epochs, steps, interior)
-    found.alpha = objective.rows.narrowed(found.alpha).reshape(n, k)  # type: ignore[attr-defined]
+    found.alpha = objective.rows.narrowed(found.alpha).reshape(n, k)
     return found
 
 

@@ -44,10 +44,12 @@ class Job(Protocol):
 def _module(settings: Settings) -> Any:
     """The module for these settings; only what is needed is imported, because that takes time."""
     if settings.problem.kernel is None:
-        from svmtool.training import linear as module
-    else:
-        from svmtool.training.kernel import job as module  # type: ignore[no-redef]
-    return module
+        from svmtool.training import linear
+
+        return linear
+    from svmtool.training.kernel import job
+
+    return job
 
 
 def run(settings: Settings, request: Request, data: Reading, model_path: str, console: Any) -> int:

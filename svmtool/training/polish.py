@@ -65,11 +65,11 @@ def polished_classes(
         return None
     objective = CrammerSingerLoss(task)
     descent = CrammerSingerDescent(task, objective.rows, 1)
-    places = np.zeros((task.rows.n, objective.rows.wide))  # type: ignore[attr-defined]
+    places = np.zeros((task.rows.n, objective.rows.wide))
     places[:, : task.k] = alpha
     descent.resume(places.reshape(-1))
     w = _go_on(descent, objective, w, primal, work, monitor)
-    return w, objective.rows.narrowed(descent.alpha).reshape(alpha.shape)  # type: ignore[attr-defined]
+    return w, objective.rows.narrowed(descent.alpha).reshape(alpha.shape)
 
 
 def _go_on(

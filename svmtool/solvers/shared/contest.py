@@ -7,14 +7,16 @@ gets turns, in counted work (nanoseconds of one core of 2024), which depends on 
 
 1. Epochs run first, for as long as the usual number of Newton steps would take; a turn goes on while the fall of what
    the rule measures says that less than another turn is left.
-2. Newton steps have a turn of the same length, and so on; each pair of turns is twice as long as the last.  Who is
-   behind in both primal and dual continues from the other's point; Newton steps that are behind have short turns.
-3. Once Newton steps are ahead in both, they end the run alone.
+2. Newton steps have a turn of the same length, and so on; each pair of turns is twice as long as the last.  Newton
+   steps whose primal value is the larger restart from the weights of epochs, in short turns if their dual value is the
+   smaller, too.  Epochs restart from the best dual point where that halves the gap.
+3. Once Newton steps have the better primal and the better dual value, they end the run alone.
 4. Interior-point steps take over once both have cost as much as these would and are expected to need as much again,
    or where round-off stops them.
 
-One rule ends a run, whoever reaches it (`Contest.record`): the gap; or LIBLINEAR's rule, with a certified gap of
-RULE_MIN_GAP where a system of the features is factorised.  Once LIBLINEAR's rule holds a run has a budget (Monitor).
+The stopping criteria are the same for all candidates (`Contest.record`): the requested duality gap; or LIBLINEAR's
+criterion, with a certified relative duality gap of RULE_MIN_GAP where a system of the features is factorised.  Once
+LIBLINEAR's criterion holds, the further work is limited (Monitor.liblinear_ends).
 """
 
 from __future__ import annotations
@@ -51,6 +53,7 @@ from svmtool.tolerances import (
 # matrix of the features: epochs come first for as long as these take
 SMOOTH_STEPS, ROUND_STEPS, WIDE_ROUND_STEPS = 4, 2, 60
 TURN_GROWTH, BEHIND_SHARE = 2.0, 0.25  # factor of the length from turn to turn; share of a turn for the one behind
+NAME = "epochs of coordinate descent"  # in the solver log
 INTERIOR = Status("interior", False, "interior-point steps are expected to be cheaper")  # not of a run
 MAX_VISITS = 5000.0  # visits to each row after which Newton steps go on alone
 # Epochs: first evaluation of the gap, in visits; later ones after REMAINING_SHARE of the visits still expected, at
@@ -73,7 +76,7 @@ SIGMA, SIGMA_FEATURES, SIGMA_GROWTH, SIGMA_MAX = 4.0, 64, 3.0, 1e8
 
 
 class Contest:
-    """One run: the best points so far, whoever found them, and the rule that ends it.
+    """A solver run: the best primal and dual points of all candidates, and the stopping criteria.
 
     objective: where Newton steps are taken; it is also used to evaluate the points of epochs.
     gap_of_rule: certified gap that LIBLINEAR's rule needs besides; late: whether epochs have reached LIBLINEAR's limit,
@@ -132,6 +135,11 @@ class Contest:
         return status
 
     @property
+    def target_gap(self) -> float:
+        """The certified gap that ends the run at once; negative: none."""
+        return self.rule.gap if self.monitor.gap is None else self.monitor.gap
+
+    @property
     def work(self) -> float:
         """Work of all candidates so far."""
         return sum(candidate.work for candidate in self.candidates)
@@ -145,8 +153,8 @@ class Contest:
         Epochs or steps may be None, not both.  interior: runs interior-point steps; interior_work: about their work.
         """
         self.candidates = [candidate for candidate in (epochs, steps) if candidate is not None]
-        target = self.rule.gap if self.monitor.gap is None else self.monitor.gap
-        self.slower = None if interior is None else Slower(interior_work, max(target, RULE_MIN_GAP), 1.0)
+        target = max(self.target_gap, RULE_MIN_GAP)
+        self.slower = None if interior is None else Slower(interior_work, target, 1.0)
         status = self._turns(epochs, steps)
         if interior is not None and (status is INTERIOR or status is base.PRECISION):
             before, status = status, interior()
@@ -204,8 +212,7 @@ class Epochs:
         self.last = MAX_EPOCHS  # number of the last epoch of this turn
         self.gaps, self.visits, self.works = [1.0], [0.0], [0.0]  # at each evaluation
         self.measures, self.costs = [1.0], [0.0]  # running mean of the rule's measure, and the work then
-        by_gap = contest.monitor.gap is not None or contest.rule.gap > 0.0
-        self.next = FIRST_EVALUATION if by_gap else np.inf  # visits at which the gap is evaluated
+        self.next = FIRST_EVALUATION if contest.target_gap > 0.0 else np.inf  # visits at which the gap is evaluated
 
     def begin(self) -> None:
         """Begin another turn: from the best dual point where that halves the gap, with all rows."""
@@ -239,8 +246,7 @@ class Epochs:
         """Work expected until the rule or the gap holds, at the rate of the last epochs."""
         if self.has_rule:
             return still_needed(self.measures, self.costs, self.tolerance, max(RECENT, len(self.costs) // RECENT))
-        target = self.contest.rule.gap if self.contest.monitor.gap is None else self.contest.monitor.gap
-        return still_needed(self.gaps, self.works, target, 2)
+        return still_needed(self.gaps, self.works, self.contest.target_gap, 2)
 
     def _epochs(self) -> Status | None:
         """Run epochs until there is something to decide; return why the run ends, if it does."""
@@ -296,13 +302,9 @@ class Epochs:
         self.visits.append(descent.visits)
         self.works.append(self.work)
         if self.next < np.inf:
-            target = c.rule.gap if c.monitor.gap is None else c.monitor.gap
-            coming = REMAINING_SHARE * still_needed(self.gaps, self.visits, target, 2)
+            coming = REMAINING_SHARE * still_needed(self.gaps, self.visits, c.target_gap, 2)
             self.next = descent.visits + max(MIN_BETWEEN, min(coming, MAX_BETWEEN * descent.visits))
         return status
-
-
-NAME = "epochs of coordinate descent"  # in the solver log
 
 
 class NewtonSteps:
