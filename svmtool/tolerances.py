@@ -16,7 +16,7 @@ SLOW_MIN_GAP = 1e-3  # the same for a method that converges slowly
 # Rules of -e
 L1_GAP_AN_EPS = 1e-4  # |w|_1: certified gap at which a run ends, as a multiple of -e
 TUBE_GAP_AN_EPS = 1e-5  # the same for -s 12 and 13
-RULE_SHARE = 0.05  # -s 5, 6, 12, 13: share of LIBLINEAR's tolerance at which a larger gap, too, may end a run
+RULE_SHARE = 0.05  # -s 12, 13: share of LIBLINEAR's tolerance at which a larger gap, too, may end a run
 BUDGET = 0.5  # once LIBLINEAR's own rule holds, most further work, as a share of that so far
 LATE_RULE_SHARE = 0.1  # share of -s 2's tolerance to which LIBLINEAR continues -s 1 after ...
 LATE_EPOCHS = 300  # ... its limit on epochs

@@ -26,17 +26,16 @@ REFINEMENTS = 2  # rounds of iterative refinement of a linear system
 class Path(ABC):
     """The iterates of a run: x and z, lists of positive arrays whose products go to zero, and the arrays `free`.
 
-    weight: of the products, broadcast to each x: steps stay near x z = mu weight, mu the mean product over the weights.
+    weights: of the products, broadcast to each x: steps stay near x z = mu weight, mu the mean of x z over the weights.
     After `measure`: primal, the value whose round-off the products have; gap, what the run makes small.
     """
 
     primal, gap = 0.0, np.inf
 
-    def __init__(
-        self, x: list[np.ndarray], z: list[np.ndarray], free: list[np.ndarray], weight: np.ndarray | float = 1.0
-    ):
-        self.x, self.z, self.free, self._weight = x, z, free, weight
-        self._total = float(sum(np.sum(np.broadcast_to(weight, part.shape)) for part in x))
+    def __init__(self, x: list[np.ndarray], z: list[np.ndarray], free: list[np.ndarray], weights: list | None = None):
+        self.x, self.z, self.free, self._weights = x, z, free, weights or [1.0] * len(x)
+        parts = zip(x, self._weights, strict=True)
+        self._total = float(sum(np.sum(np.broadcast_to(weight, part.shape)) for part, weight in parts))
         self._steps, self._idle, self._least, self._least_mu = 0, 0, np.inf, np.inf
 
     @abstractmethod
@@ -72,8 +71,9 @@ class Path(ABC):
         first, _, t = self._direction([-p for p in products])
         pairs = list(zip(self.x, self.z, first[:m], first[m:], strict=True))
         after = sum(float(np.vdot(x + t * dx, z + t * dz)) for x, z, dx, dz in pairs) / self._total
-        centre = mu * min(max(after / max(mu, MIN_POSITIVE), 0.0), 1.0) ** 3 * self._weight
-        second = [centre - p - dx * dz for p, dx, dz in zip(products, first[:m], first[m:], strict=True)]
+        centre = mu * min(max(after / max(mu, MIN_POSITIVE), 0.0), 1.0) ** 3
+        parts = zip(self._weights, products, first[:m], first[m:], strict=True)
+        second = [centre * weight - p - dx * dz for weight, p, dx, dz in parts]
         changes, free, t = self._direction(second)
         t = 1.0 if t >= 1.0 else BOUNDARY_FRACTION * t
         for x, dx in zip(self.x + self.z, changes, strict=True):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+from typing import Any
+
 import numpy as np
 
 from svmtool.compiled.loops.loss import l1_loops
@@ -14,32 +17,34 @@ BLOCKS, BLOCK_DENSITY = 4, 2  # blocks of rows transposed in parallel, and the l
 
 
 class Columns:
-    """Sparse rows stored by columns.
+    """Sparse rows stored by columns; the bias feature follows as the last of `d` columns."""
 
-    kept (i8, ascending): the stored features, None: all; the bias feature follows as the last of `d` columns.
-    """
-
-    def __init__(self, rows: Rows, kept: np.ndarray | None = None):
+    def __init__(self, rows: Rows):
         rows = rows.as_csr()
         assert isinstance(rows, CsrRows)
         self.n, self.bias = rows.n, rows.bias
-        kept = np.arange(rows.n_features) if kept is None else kept
-        m = len(kept)
+        m = rows.n_features
         self.n_features, self.d = m, m + (self.bias >= 0)
-        place = np.full(rows.n_features, m, np.int32)
-        place[kept] = np.arange(m, dtype=np.int32)
         blocks = rows.cut(min(BLOCKS, rows.nnz // max(BLOCK_DENSITY * m, BLOCK_WORK)))
-        counts = np.zeros((len(blocks), m + 1), np.int64)
+        counts = np.zeros((len(blocks), m), np.int64)
         count, fill = l1_loops.count_columns, l1_loops.fill_columns
-        run_blocks(lambda b: count(rows.indptr, rows.indices, place, counts[b], *blocks[b]), len(blocks))
+        run_blocks(lambda b: count(rows.indptr, rows.indices, counts[b], *blocks[b]), len(blocks))
         self.starts = np.zeros(m + 1, np.int64)
-        np.cumsum(counts[:, :m].sum(axis=0), out=self.starts[1:])
-        at = self.starts + np.cumsum(counts, axis=0) - counts  # start of each block's part of each column
+        np.cumsum(counts.sum(axis=0), out=self.starts[1:])
+        at = self.starts[:-1] + np.cumsum(counts, axis=0) - counts  # start of each block's part of each column
         self.nnz = int(self.starts[-1])
         self.row_numbers, self.values = np.empty(self.nnz, np.int32), np.empty(self.nnz)
         data, lists = rows.csr_arrays, (self.row_numbers, self.values)
-        run_blocks(lambda b: fill(*data, place, at[b], *lists, *blocks[b]), len(blocks))
+        run_blocks(lambda b: fill(*data, at[b], *lists, *blocks[b]), len(blocks))
         self._face = Face(CsrRows(self.starts, self.row_numbers, self.values, rows.n))
+
+    @classmethod
+    def of(cls, rows: Rows) -> Columns:
+        """Return the columns of these rows, which keep them for other problems over the same rows."""
+        found = rows.__dict__.get("_by_columns")
+        if found is None:
+            found = rows.__dict__["_by_columns"] = cls(rows)
+        return found
 
     def products(self, u: np.ndarray) -> np.ndarray:
         """X'u, f8[d]; u f8[n]."""
@@ -77,25 +82,27 @@ class WeightedColumns:
         self.arrays = np.empty(m + 1, np.int64), np.empty(capacity, np.int32), np.empty(capacity)
         self.square_norms = np.empty(m)
 
-    def epochs(
-        self, g: np.ndarray, penalty: np.ndarray, v: np.ndarray, r: np.ndarray, count: np.ndarray, max_epochs: int,
-        tolerance: float,
-    ) -> float:  # fmt: skip
+    def epochs(self, *terms: Any) -> float:
         """Coordinate descent; see `column_epochs`."""
-        return l1_loops.column_epochs(*self.arrays, self.square_norms, g, penalty, v, r, count, max_epochs, tolerance)
+        return l1_loops.column_epochs(*self.arrays, self.square_norms, *terms)
 
     @property
     def nnz(self) -> int:
         """Number of stored values."""
         return int(self.arrays[0][-1])
 
+    @cached_property
+    def whole(self) -> Face:
+        """All columns."""
+        return Face(self._as_rows())
+
     def take(self, chosen: np.ndarray) -> Face:
         """Copy the columns `chosen` (i8)."""
-        return Face(self._as_rows().take(chosen))
+        return Face(self.whole.columns.take(chosen))
 
     def gram(self) -> np.ndarray:
         """Inner products of all columns, a symmetric matrix."""
-        return mirror(Face(self._as_rows()).gram())
+        return mirror(self.whole.gram())
 
     def _as_rows(self) -> CsrRows:
         starts, row_numbers, values = self.arrays
@@ -107,7 +114,7 @@ class Face:
     """The columns A of a face of the model."""
 
     def __init__(self, columns: CsrRows):
-        self.columns, self._ones = columns, np.ones(columns.n)
+        self.columns, self.nnz, self._ones = columns, columns.nnz, np.ones(columns.n)
 
     def gram(self) -> np.ndarray:
         """The upper triangle of A'A, summed over the rows of the data, which are shorter than its columns."""
@@ -119,10 +126,6 @@ class Face:
     def sum(self, x: np.ndarray) -> np.ndarray:
         """A x, one number for each row of the data."""
         return self.columns.transpose_product(x)
-
-    def curvature(self, x: np.ndarray) -> float:
-        """|A x|^2."""
-        return float(np.sum(self.sum(x) ** 2))
 
     def products(self, r: np.ndarray) -> np.ndarray:
         """A'r, one number for each column."""

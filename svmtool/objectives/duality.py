@@ -29,8 +29,8 @@ def balanced(a: np.ndarray, y: np.ndarray) -> np.ndarray:
     return a * np.where(positive, *balancing(float(np.sum(a[positive])), float(np.sum(a[~positive]))))
 
 
-def best_multiple(linear: float, square: float, conjugate: float, degree: float, limit: float) -> float:
-    """max over 0 <= s <= limit of  s linear - s^2 square / 2 - s^degree conjugate  (at least 0, the value at s = 0)."""
+def best_multiple(linear: float, square: float, conjugate: float, degree: float, limit: float) -> tuple[float, float]:
+    """The 0 <= s <= limit with the largest  s linear - s^2 square / 2 - s^degree conjugate, and that value, >= 0."""
 
     def slope(s: float) -> float:
         return linear - s * square - (degree * s ** (degree - 1.0) * conjugate if conjugate > 0.0 else 0.0)
@@ -41,11 +41,11 @@ def best_multiple(linear: float, square: float, conjugate: float, degree: float,
         with np.errstate(over="ignore"):
             high = min(high, float(np.power(max(linear, 0.0) / (degree * conjugate), 1.0 / (degree - 1.0))))
     if not 0.0 < high < np.inf or linear <= 0.0:
-        return 0.0
+        return 0.0, 0.0
     for _ in range(100):
         middle = 0.5 * (low + high)
         low, high = (middle, high) if slope(middle) > 0.0 else (low, middle)
-    return high * linear - 0.5 * high * high * square - high**degree * conjugate
+    return high, high * linear - 0.5 * high * high * square - high**degree * conjugate
 
 
 def cancelling(rows: CsrRows, y: np.ndarray, cost: np.ndarray) -> np.ndarray:

@@ -50,8 +50,7 @@ PROJECTED_RULE = (
 FEW_FEATURES = f"with up to {GRAM_BELOW} features the certified gap must also be at most {text(RULE_MIN_GAP)}"
 L1_RULE = (
     f"certified relative duality gap (P - D)/P <= {text(L1_GAP_AN_EPS)} times -e, at most {text(SLOW_MIN_GAP)} "
-    f"(default -e [eps]); or LIBLINEAR's rule for -s {{}} holds with {RULE_SHARE:g} e and the gap is at most "
-    f"{text(SLOW_MIN_GAP)}"
+    f"(default -e [eps]); or LIBLINEAR's rule for -s {{}} holds{{}} and the gap is at most {text(SLOW_MIN_GAP)}"
 )
 TUBE_RULE = (
     f"certified relative duality gap (P - D)/P <= {text(TUBE_GAP_AN_EPS)} times -e, at most {text(RULE_MIN_GAP)} "
@@ -148,12 +147,11 @@ ROWS = (
         name="l1r-l2svc",
         word="L1R_L2LOSS_SVC",
         module="svmtool.solvers.l1.proximal_newton",
-        over_sums="svmtool.solvers.l1.newton_over_sums",
         help="L1-regularized L2-loss support vector classification",
         objective="min over w of  |w|_1 + sum_i C_i max(0, 1 - y_i w.x_i)^2",
         loss="squared hinge",
         regulariser="|w|_1",
-        stopping=L1_RULE.format(5) + BUDGETED,
+        stopping=L1_RULE.format(5, f" in an epoch, or with {EPOCH_TOL:g} e at a point,") + BUDGETED,
         supported=RUN_OPTIONS | {"-R"} | SPARK,
         paper=YUAN + ", here for the squared hinge",
     ),
@@ -162,12 +160,11 @@ ROWS = (
         name="l1r-lr",
         word="L1R_LR",
         module="svmtool.solvers.l1.proximal_newton",
-        over_sums="svmtool.solvers.l1.newton_over_sums",
         help="L1-regularized logistic regression",
         objective="min over w of  |w|_1 + sum_i C_i log(1 + exp(-y_i w.x_i))",
         loss="logistic",
         regulariser="|w|_1",
-        stopping=L1_RULE.format(6) + BUDGETED,
+        stopping=L1_RULE.format(6, "") + BUDGETED,
         supported=RUN_OPTIONS | {"-R"} | SPARK,
         paper=YUAN,
     ),

@@ -7,21 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import reference
-import scipy.optimize
 from loop_suite import close, made
 from reference import csr_of
-from test_logistic_loops import MARGINS
 
-from svmtool import registry
 from svmtool.compiled import REGISTRY
 from svmtool.compiled.loops.loss import l1_loops
 from svmtool.data.csr import CsrRows
 from svmtool.linalg.weighted_columns import Columns
-from svmtool.solvers.l1 import proximal_newton
 
-solve_l1 = registry.solver_of(proximal_newton)
-
-ONE = np.ones(1)
+SEED = 88172645463325252
 
 
 def test_each_loop_has_a_test_here():
@@ -58,113 +52,29 @@ def one_epoch(H, v, slope, penalty, visited):
     return largest
 
 
+def shuffled(m: int, state: int) -> tuple[list[int], int]:
+    """0 .. m-1 in the order of the loops' xorshift64, and its next state."""
+    order, most = list(range(m)), 2**64 - 1
+    for c in range(m):
+        state ^= state << 13 & most
+        state ^= state >> 7
+        state ^= state << 17 & most
+        other = c + (state >> 1) % (m - c)
+        order[c], order[other] = order[other], order[c]
+    return order, state
+
+
 def epochs(H, v, slope, penalty, most, tolerance):
     """The twin of gram_epochs: all variables, then those that are not zero until they are done, and so on."""
-    everywhere = True
+    everywhere, state = True, SEED
     for k in range(most):
-        visited = range(len(v)) if everywhere else [j for j in range(len(v)) if v[j] != 0.0]
+        order, state = shuffled(len(v), state)
+        visited = order if everywhere else [j for j in order if v[j] != 0.0]
         largest = one_epoch(H, v, slope, penalty, visited)
         if everywhere and largest <= tolerance:
             return largest, k + 1
         everywhere = largest <= tolerance
     return np.inf, most
-
-
-@pytest.mark.parametrize("s", [1.0, 1.0 - 1e-12, 0.7, 1e-3, 1e-300])
-def test_logistic_dual(s):
-    """Each row separately, because a sum would hide small ones."""
-    for z in MARGINS[np.abs(MARGINS) <= 650.0]:
-        b = reference.logistic(z)[1]
-        rest = float(reference.logistic(-z)[1] + (1.0 - s) * b)  # 1 - s b without cancellation
-        parts = [x * np.log(x) if x > 0.0 else 0.0 for x in (float(s * b), rest)]
-        # log(1 - x) of a small x
-        if s * b <= 0.5:
-            parts[1] = rest * np.log1p(-s * b)
-        elif rest < 0.5:
-            parts[0] = s * b * np.log1p(-rest)
-        found = l1_loops.l1_logistic_dual(np.array([z]), 2.0 * ONE, s, 1)
-        assert found == pytest.approx(-2.0 * sum(parts), rel=1e-9, abs=1e-290 if s == 1.0 else 1e-15)
-
-
-@pytest.mark.parametrize("s", [1.0, 0.3, 1e-12])
-def test_slopes_dual(s):
-    """l1_loops.l1_slopes_dual(...)"""
-    rng = np.random.default_rng(3)
-    cost, y, a = rng.random(9) + 0.1, rng.choice([-1.0, 1.0], 9), np.append(rng.random(8), 1e-280)
-    found = l1_loops.l1_slopes_dual(-a * cost * y, y, cost, s, 9)
-    b = s * a
-    assert found == pytest.approx(-float(cost @ (b * np.log(b) + (1.0 - b) * np.log1p(-b))), rel=1e-12)
-
-
-@pytest.mark.parametrize("logistic", [False, True])
-def test_model_slopes(logistic):
-    """l1_loops.l1_model_slopes(...): those of the model where that leaves the multipliers between their ends."""
-    rng = np.random.default_rng(4)
-    n, cost = 200, rng.random(200) + 0.1
-    y, a, c, dz = rng.choice([-1.0, 1.0], n), rng.random(n) * cost, rng.random(n), 3.0 * rng.normal(size=n)
-    u = -a * y
-    l1_loops.l1_model_slopes(u, y, cost, c, dz, logistic)
-    new, wanted = -u * y, a - c * dz
-    low, high = (0.1 * a, cost - 0.1 * (cost - a)) if logistic else (np.zeros(n), np.full(n, np.inf))
-    inside = (wanted >= low) & (wanted <= high)
-    assert 0 < np.count_nonzero(inside) < n
-    np.testing.assert_allclose(new, np.clip(wanted, low, high), rtol=1e-12, atol=1e-15)
-
-
-@pytest.mark.parametrize("logistic", [False, True])
-@pytest.mark.parametrize("n, d", [(1, 1), (7, 3), (40, 9), (60, 30)])
-def test_step(n, d, logistic):
-    """l1_loops.l1_step(...) ends at t = 1, or where f's slope along the direction is a small share of that at 0."""
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        X, y, cost = rng.normal(size=(n, d)), rng.choice([-1.0, 1.0], n), rng.random(n) + 0.1
-        w, p, penalty = rng.normal(size=d) * (rng.random(d) < 0.6), 2.0 * rng.normal(size=d), np.ones(d)
-        penalty[0] = 0.0
-        z, dz = y * (X @ w), y * (X @ p)
-        if logistic:
-            g = X.T @ (-cost * y * reference.logistic(z)[1])
-        else:
-            g = X.T @ (-2.0 * cost * y * np.maximum(1.0 - z, 0.0))
-
-        def f(t):
-            m = z + t * dz  # noqa: B023  called at once
-            loss = reference.logistic(m)[0] if logistic else np.maximum(1.0 - m, 0.0) ** 2
-            return float(cost @ loss) + float(penalty @ np.abs(w + t * p))  # noqa: B023
-
-        t = l1_loops.l1_step(z, dz, ONE, cost, w, p, penalty, g, np.empty(2), logistic)
-        assert 0.0 <= t <= 1.0
-        first = (f(1e-7) - f(0.0)) / 1e-7
-        if t == 0.0:
-            assert first >= -1e-5 * (1.0 + f(0.0))
-            continue
-        best = scipy.optimize.minimize_scalar(f, bounds=(0.0, 1.0), method="bounded", options={"xatol": 1e-10})
-        assert f(t) <= min(best.fun, f(1.0)) + 1e-2 * abs(first) * abs(t - best.x) + 1e-6 * (1.0 + abs(best.fun))
-        assert f(t) < f(0.0)
-
-
-@pytest.mark.parametrize("m", [1, 2, 8])
-def test_face_step(m):
-    """l1_loops.l1_face_step(...): the exact minimiser on [0, 1], zeros where it lies on a breakpoint."""
-    breakpoints = 0
-    for seed in range(60):
-        rng = np.random.default_rng(seed)
-        v, q, penalty = rng.normal(size=m), 3.0 * rng.normal(size=m), np.ones(m)
-        curvature, smooth = rng.random() + 0.1, -3.0 * rng.random() * m
-        slope = smooth + float(np.sum(np.sign(v) * q))
-        if slope >= 0.0:
-            continue
-
-        new = v.copy()
-        t = l1_loops.l1_face_step(new, q, penalty, slope, curvature)
-        grid = np.concatenate([np.linspace(0.0, 1.0, 20001), np.clip(-v / q, 0.0, 1.0)])
-        points = np.append(grid, t)
-        absolute = np.sum(np.abs(v + points[:, None] * q), axis=1)
-        values = smooth * points + 0.5 * curvature * points**2 + absolute
-        assert values[-1] <= np.min(values[:-1]) + 1e-12
-        assert 0.0 <= t <= 1.0
-        close(new, v + t * q)
-        breakpoints += int(np.any(new == 0.0))
-    assert breakpoints or m == 1
 
 
 @pytest.mark.parametrize("most, tolerance", [(1, 0.0), (7, 0.0), (1000, 1e-9), (1000, 0.3)])
@@ -176,16 +86,18 @@ def test_gram_epochs_and_column_epochs(n, d, most, tolerance):
     v, slope = w.copy(), g.copy()
     wanted = epochs(H, v, slope, penalty, most, tolerance)
     v1, slope1, count = w.copy(), g.copy(), np.zeros(1)
-    largest = l1_loops.gram_epochs(H.reshape(-1), v1, slope1, penalty, count, most, tolerance)
+    random = np.empty(d, np.int64), np.array([SEED])
+    largest = l1_loops.gram_epochs(H.reshape(-1), v1, slope1, penalty, count, *random, most, tolerance)
     assert (largest, count[0]) == (pytest.approx(wanted[0], rel=1e-6, abs=1e-12), wanted[1])
     np.testing.assert_allclose(v1, v, atol=1e-9)
     np.testing.assert_allclose(slope1, slope, atol=1e-8)
 
     columns = Columns(CsrRows(*csr_of(A), d)).weighted(np.arange(d), np.ones(n))
     v2, r, count = w.copy(), np.zeros(n), np.zeros(1)
+    random[1][0] = SEED
     starts, rows, values = columns.arrays
     largest = l1_loops.column_epochs(
-        starts, rows, values, columns.square_norms, g, penalty, v2, r, count, most, tolerance
+        starts, rows, values, columns.square_norms, g, penalty, v2, r, count, *random, most, tolerance
     )
     assert (largest, count[0]) == (pytest.approx(wanted[0], rel=1e-6, abs=1e-12), wanted[1])
     np.testing.assert_allclose(v2, v, atol=1e-9)

@@ -47,25 +47,6 @@ def test_logistic_loss_of_one_row():
         np.testing.assert_allclose(loss, reference.logistic(z)[0], rtol=1e-14, atol=1e-300)
 
 
-def test_widened_rows_lie_above_the_loss():
-    """logistic_loops.logistic_widen(...): a parabola through the loss at z, with its slope, that no other row is above;
-    what is more curved stays."""
-    z = np.array([-50.0, -3.0, -0.1, 0.0, 1e-5, 0.5, 8.0, 700.0])
-    cost = np.linspace(0.5, 2.0, len(z))
-    c = np.zeros(len(z))
-    logistic_loops.logistic_widen(z, cost, c)
-    loss, slope = reference.logistic(z)[:2]
-    for x in np.concatenate([np.linspace(-60.0, 60.0, 241), -z]):
-        parabola = cost * (loss - slope * (x - z)) + 0.5 * c * (x - z) ** 2
-        assert np.all(parabola >= cost * reference.logistic(x)[0] * (1 - 1e-6) - 1e-12)
-    far = np.abs(z) > 0.01  # and it touches the loss at -z
-    parabola = (cost * (loss + 2.0 * slope * z) + 2.0 * c * z**2)[far]
-    np.testing.assert_allclose(parabola, (cost * reference.logistic(-z)[0])[far], rtol=1e-9, atol=1e-12)
-    more = 2.0 * c
-    logistic_loops.logistic_widen(z, cost, more)
-    np.testing.assert_array_equal(more, 2.0 * c)
-
-
 @pytest.mark.parametrize("n", [0, 1, 7, 50])
 def test_logistic_search(n):
     rng = np.random.default_rng(n)

@@ -14,7 +14,7 @@ from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.objectives.l1 import dual
 from svmtool.objectives.l1.dual import L1Dual
-from svmtool.objectives.l1.objective import L1SquaredHinge
+from svmtool.objectives.l1.objective import L1Objective
 from svmtool.objectives.task import Task
 from svmtool.solvers.l1 import proximal_newton
 from svmtool.solvers.shared import base
@@ -116,24 +116,24 @@ def test_certified_from_anywhere(kind):
     n, d = X.shape
     bias = 1.0 if kind == "bias" else -1.0
     rows = DenseRows(X) if kind == "dense" else CsrRows(*csr_of(X), d, bias)
-    objective = L1SquaredHinge(rows, y, np.full(n, 50.0))
+    objective = L1Objective.of_task(Task(rows, y, np.full(n, 50.0)))
     start = np.zeros(objective.d)
     start[::7] = 0.05
     A = X if bias < 0.0 else np.hstack([X, np.ones((n, 1))])
-    check_course(L1Dual(objective, start), objective, A, y, objective.cost, most=200, gap=1e-5, tolerance=1e-9)
+    check_course(L1Dual(objective, start), objective, A, y, objective.losses.cost, most=200, gap=1e-5, tolerance=1e-9)
 
 
 def test_run_continues_by_multipliers_where_its_model_fails(monkeypatch):
-    X, y = wide()
+    X, y = wide(d=1600)
     n, d = X.shape
     used = []
     step = dual.L1Dual.step
     monkeypatch.setattr(L1Dual, "step", lambda self: used.append(1) or step(self))
     task = Task(CsrRows(*csr_of(X), d), y, np.full(n, 1e3))
-    result = registry.solver_of(proximal_newton)(task, Monitor(gap=1e-6), Rule(), method="columns")
+    result = registry.solver_of(proximal_newton)(task, Monitor(gap=1e-6), Rule())
     assert used and result.status is base.GAP
     final = result.history[-1]
-    objective = L1SquaredHinge(task.rows, y, task.cost)
+    objective = L1Objective.of_task(task)
     objective.set_point(result.w)
     assert objective.value() == pytest.approx(final["objective"], rel=1e-12)
     assert np.abs(X.T @ (result.alpha * y)).max() <= 1 + 1e-9

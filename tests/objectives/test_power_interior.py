@@ -9,6 +9,8 @@ import reference
 from svmtool import registry
 from svmtool.certify.linear import Certifier
 from svmtool.data.csr import CsrRows
+from svmtool.data.dense import DenseRows
+from svmtool.data.row_storage import Rows
 from svmtool.objectives import losses
 from svmtool.objectives.power_interior import USUAL_STEPS, PowerInterior, by_rows
 from svmtool.objectives.task import Task
@@ -117,3 +119,111 @@ def test_products_that_are_rounding_are_no_progress(solver):
     s = Settings.of(solver=solver, C=1e5, bias=1.0, loss_power=1.7, regularize_bias=False, gap=1e-6)
     [result] = OneVsRest(reference.table_of(X, y, cost), s).fit()
     assert result.iterations < 400 and (result.status is base.PRECISION or result.status.converged)
+
+
+def far_apart(n: int, d: int, seed: int = 2) -> tuple[np.ndarray, np.ndarray]:
+    """Dense features whose sizes span eight orders of magnitude, labels that some ten of them decide."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 8)) @ rng.normal(size=(8, d)) + 0.3 * rng.normal(size=(n, d)) + 1.0
+    used = np.where(rng.random(d) < 10.0 / d, rng.normal(size=d), 0.0)
+    y = np.where(X @ used + 0.1 * rng.normal(size=n) > 0.0, 1.0, -1.0)
+    return X * 10.0 ** rng.uniform(-3.0, 5.0, d), y
+
+
+def low_rank(seed: int, n: int = 100, d: int = 450) -> tuple[np.ndarray, np.ndarray]:
+    """Dense features of rank 60 and a little more; one row in twenty of the first class."""
+    rng = np.random.default_rng(seed)
+    product = rng.normal(size=(n, 60)) @ rng.normal(size=(60, d)) / np.sqrt(60.0)
+    return np.tanh(1.5 * product + 0.2 * rng.normal(size=(n, d))), np.where(np.arange(n) % 20 == 0, 1.0, -1.0)
+
+
+def rows_of(X: np.ndarray, kind: str) -> Rows:
+    bias = -1.0 if kind in ("csr", "dense") else 1.0
+    return DenseRows(X, bias) if kind.startswith("dense") else CsrRows(*reference.csr_of(X), X.shape[1], bias)
+
+
+KINDS = ["csr", "csr bias", "csr free bias", "dense", "dense bias", "dense free bias"]
+
+
+def course(task: Task, p: float, wanted: float) -> tuple[PowerInterior, int]:
+    """The steps with |w|_1 until the gap of the best points is `wanted`; both points are checked at each."""
+    run, primal, dual, k = PowerInterior(task, p, l1=True), np.inf, -np.inf, 0
+    m = task.rows.d - task.free_bias
+    target = np.ones(task.rows.n) if task.target is None else task.target
+    z = np.empty(task.rows.n)
+    for _ in run.steps():
+        k += 1
+        primal, dual = min(run.primal, primal), max(run.dual, dual)
+        task.rows.margins(run.w, task.y, z)
+        value = float(np.abs(run.w[:m]).sum() + task.cost @ np.maximum(target - z, 0.0) ** p)
+        assert run.primal == pytest.approx(value, rel=1e-12)
+        assert np.abs(task.rows.transpose_product(run.alpha * task.y)[:m]).max() <= 1.0 + 1e-9
+        assert dual <= primal * (1.0 + 1e-12)
+        if primal - dual <= wanted * primal:
+            break
+    assert primal - dual <= wanted * primal
+    return run, k
+
+
+@pytest.mark.parametrize("p", [1.0, 1.5, 2.0])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n, d", [(30, 70), (150, 40)])
+def test_sum_of_weights_as_the_regulariser(n, d, kind, p):
+    """Few steps whatever the scale of features; zeros are exact; a free bias balances the multipliers."""
+    X, y = far_apart(n, d)
+    free = kind.endswith("free bias")
+    run, steps = course(Task(rows_of(X, kind), y, np.where(y > 0.0, 1e3, 30.0), free, None, p), p, 1e-6)
+    assert steps <= 2.5 * USUAL_STEPS and 0 < np.count_nonzero(run.w) <= min(n, d) * 0.7
+    if free:
+        assert abs(float(run.alpha @ y)) <= 1e-12 * float(np.sum(run.alpha))
+
+
+@pytest.mark.parametrize("kind", ["dense", "csr free bias"])
+@pytest.mark.parametrize("cost", [1e6, 1e9, 1e12])
+def test_last_bits_cost_few_steps(cost, kind):
+    """The start is far above the optimum; whatever a machine rounds, these inputs are rounded differently."""
+    X, y = low_rank(0)
+    steps = []
+    for k in range(3):
+        other = X * (1.0 + 1e-15 * np.random.default_rng(k).uniform(-1.0, 1.0, X.shape))
+        task = Task(rows_of(other, kind), y, np.full(100, cost), kind.endswith("free bias"))
+        steps.append(course(task, 2.0, 1e-8)[1])
+    assert max(steps) <= 50 and max(steps) - min(steps) <= 3, steps
+
+
+@pytest.mark.parametrize("seed", [93, 100, 278])
+def test_a_system_of_features_follows_one_of_rows_without_digits(seed):
+    """A few rows less than features, whose scales span nine orders of magnitude."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(2, 60)), int(rng.integers(0, 60) if rng.random() < 0.6 else rng.integers(0, 4))
+    assert rng.random() < 0.5 and n <= d
+    X = rng.normal(size=(n, d)) * 10.0 ** rng.integers(-4, 6, d)
+    y = np.where(rng.random(n) < rng.uniform(0.05, 0.95), 1.0, -1.0)
+    C = 10.0 ** rng.integers(-3, 8)
+    cost = np.full(n, C) * np.where(y > 0.0, 10.0 ** rng.integers(-2, 3), 1)
+    task = Task(DenseRows(X, 1.0), y, cost, free_bias=True)
+    course(task, 2.0, 1e-6)
+    assert registry.entry(registry.find(5))(task, Monitor(gap=1e-6), base.Rule()).status is base.GAP
+
+
+@pytest.mark.parametrize("gap", [1e-2, 1e-7])
+@pytest.mark.parametrize("free_bias", [False, True])
+def test_a_run_with_large_costs_and_raw_features_is_ended_by_it(gap, free_bias):
+    """The answer has exact zeros, and its dual point is feasible."""
+    X, y = far_apart(300, 90)
+    task = Task(rows_of(X, "dense free bias" if free_bias else "dense"), y, np.full(300, 1e4), free_bias)
+    result = registry.entry(registry.find(5))(task, Monitor(gap=gap, max_iter=150), base.Rule())
+    assert result.status is base.GAP
+    final = result.history[-1]
+    assert final["objective"] - final["bound"] <= gap * final["objective"]
+    assert 0 < np.count_nonzero(result.w) < 60
+    assert np.abs(X.T @ (result.alpha * y)).max() <= 1 + 1e-9
+    assert np.sum(result.alpha - result.alpha**2 / 4e4) >= (1.0 - gap) * final["objective"] * (1.0 - 1e-9)
+
+
+@pytest.mark.parametrize("most", [2, 8, 30])
+def test_limits_end_it(most):
+    X, y = far_apart(300, 90)
+    task = Task(rows_of(X, "dense"), y, np.full(300, 1e4))
+    result = registry.entry(registry.find(5))(task, Monitor(gap=1e-9, max_iter=most), base.Rule())
+    assert result.status is base.ITERATIONS

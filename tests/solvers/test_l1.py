@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import reference
+import scipy.optimize
 from optima import optimum
 from reference import csr_of
 
@@ -14,11 +15,12 @@ from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.data.row_storage import Rows
 from svmtool.linalg import weighted_columns
-from svmtool.objectives.l1 import objective
+from svmtool.objectives.l1.objective import L1Objective, minimum_on_line, violations_at
 from svmtool.objectives.task import Task
-from svmtool.solvers.l1 import model, proximal_newton
+from svmtool.solvers.l1 import proximal_newton, quadratic
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Rule
+from svmtool.solvers.shared.contest import Contest
 
 
 def solved(p, rows: Rows, start=None, method=None):
@@ -32,57 +34,50 @@ def solved(p, rows: Rows, start=None, method=None):
     return task, found
 
 
-@pytest.mark.parametrize("bias, free", [(-1.0, False), (0.7, False), (0.7, True)])
-@pytest.mark.parametrize("C", [1e-12, 0.02, 0.1, 1.0])
-def test_weights_that_no_slopes_can_move_are_left_out(C, bias, free):
-    p = reference.random_problem(5, 40, 60, C, bias, free)._replace(loss="logistic", l1=True)
-    rows = CsrRows(*csr_of(p.X), 60, bias)
-    for start in (None, np.ones(rows.d)):
-        task, found = solved(p, rows, start, "columns")
-        out = np.setdiff1d(np.arange(rows.d), objective.of_task(task).possible())
-        assert np.all(found.w[out] == 0.0) and np.all(optimum(p).w[out] == 0.0)
-    signed = (p.y * p.cost)[:, None] * p.X
-    reach = np.maximum(np.maximum(signed, 0.0).sum(axis=0), np.maximum(-signed, 0.0).sum(axis=0))
-    assert set(out) == set(np.flatnonzero(reach <= 1.0))
+@pytest.mark.parametrize("bias, free", [(-1.0, False), (0.7, True)])
+@pytest.mark.parametrize("loss", ["squared hinge", "logistic"])
+@pytest.mark.parametrize("C", [0.02, 0.1, 1.0, 100.0])
+def test_sparse_and_dense_rows(C, loss, bias, free):
+    p = reference.random_problem(7, 80, 100, C, bias, free)._replace(loss=loss, l1=True)
+    solved(p, DenseRows(p.X, bias))
+    solved(p, CsrRows(*csr_of(p.X), 100, bias))
 
 
 @pytest.mark.parametrize("bias, free", [(-1.0, False), (0.7, True)])
-@pytest.mark.parametrize("loss", ["squared hinge", "logistic"])
-def test_few_weights_of_dense_rows_have_a_matrix_alone(loss, bias, free, monkeypatch):
-    whole, part = objective.L1Objective.hessian, objective.L1Objective.part_of_hessian
-    sizes = []
-
-    def counted(self, chosen):
-        H = part(self, chosen)
-        A = self.rows.X if bias < 0 else np.hstack([self.rows.X, np.full((self.n, 1), bias)])
-        np.testing.assert_allclose(H, (A.T * self.c @ A)[np.ix_(chosen, chosen)], rtol=1e-12, atol=1e-12)
-        sizes.append(len(chosen))
-        return H
-
-    monkeypatch.setattr(objective.L1Objective, "part_of_hessian", counted)
-    monkeypatch.setattr(objective.L1Objective, "hessian", lambda *a: sizes.append(100) or whole(*a))
-    C = 0.02 if loss == "squared hinge" else 0.06
-    p = reference.random_problem(7, 80, 100, C, bias, free)._replace(loss=loss, l1=True)
-    solved(p, DenseRows(p.X, bias))
-    assert sizes and min(sizes) <= model.MAX_MOVABLE_SHARE * 100
+@pytest.mark.parametrize("kind", ["dense", "csr", "csr columns"])
+def test_matrix_of_some_weights(kind, bias, free):
+    p = reference.random_problem(7, 80, 100, 1.0, bias, free)._replace(l1=True)
+    rows = DenseRows(p.X, bias) if kind == "dense" else CsrRows(*csr_of(p.X), 100, bias)
+    o = L1Objective.of_task(Task(rows, p.y, p.cost, free))
+    if kind == "csr columns":
+        o.columns()
+    A = p.X if bias < 0 else np.hstack([p.X, np.full((80, 1), bias)])
+    w = np.zeros(o.d)
+    for m in (100, 4):
+        w[:3] += 0.1
+        o.set_point(w)
+        o.gradient()
+        chosen = np.append(np.arange(0, 100, 100 // m), [100] if bias >= 0 else []).astype(int)
+        wanted = (A.T * o.losses.c @ A)[np.ix_(chosen, chosen)]
+        assert o.matrix_work(chosen) > 0.0
+        np.testing.assert_allclose(o.matrix(chosen), wanted, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("threads_used", [1, 3])
-@pytest.mark.parametrize("kept", [None, np.array([0, 1, 7, 29]), np.zeros(0, np.int64)], ids=["all", "some", "none"])
-def test_columns_are_the_same_in_several_blocks(kept, threads_used, monkeypatch):
+def test_columns_are_the_same_in_several_blocks(threads_used, monkeypatch):
     rng = np.random.default_rng(3)
     X = reference.random_rows(rng, 50, 30)
     rows = CsrRows(*csr_of(X), 30)
     monkeypatch.setattr(weighted_columns, "BLOCK_WORK", 100)
     monkeypatch.setattr(threads, "_count", threads_used)
     assert len(rows.cut(rows.nnz // 100)) > 3
-    turned = weighted_columns.Columns(rows, kept)
-    starts, row_numbers, values = csr_of(X.T if kept is None else X.T[kept])
+    turned = weighted_columns.Columns(rows)
+    starts, row_numbers, values = csr_of(X.T)
     assert np.array_equal(turned.starts, starts)
     assert np.array_equal(turned.row_numbers, row_numbers) and np.array_equal(turned.values, values)
     w, y, z = rng.normal(size=turned.d), np.where(rng.random(50) < 0.5, 1.0, -1.0), np.empty(50)
     turned.margins(w, y, z)
-    np.testing.assert_allclose(z, y * ((X if kept is None else X[:, kept]) @ w), atol=1e-12)
+    np.testing.assert_allclose(z, y * (X @ w), atol=1e-12)
 
 
 def wide_logistic(n: int, d: int, C: float, seed: int = 0, groups: bool = False):
@@ -101,137 +96,154 @@ def wide_logistic(n: int, d: int, C: float, seed: int = 0, groups: bool = False)
     return Task(CsrRows(*csr_of(X), d), y, np.full(n, C), target=np.zeros(n)), X
 
 
-def run_of(kind: type[objective.L1Logistic], task: Task, method: str, monitor: Monitor, start: float = 0.0):
-    """Steps on an objective of this kind, all weights at `start`: the run, and why it ended."""
-    run = proximal_newton.ProximalNewton(kind(task.rows, task.y, task.cost), monitor, Rule(), method)
-    return run, run.from_weights(np.full(task.rows.d, start))
-
-
-class WithoutModelSlopes(objective.L1Logistic):
-    def evaluate_model(self, held: bool) -> float:
-        return -np.inf
-
-
-class NeverWidened(objective.L1Logistic):
-    def widen(self) -> None:
-        pass
-
-
-@pytest.mark.parametrize("method", ["matrix", "columns"])
-def test_the_models_slopes_are_a_dual_point(method):
+@pytest.mark.parametrize("d", [40, 400])
+def test_the_models_slopes_are_a_dual_point(d, monkeypatch):
     """Next to the solution the model's slopes give a gap of second order, those of the losses one of first order."""
-    task, X = wide_logistic(300, 40, 1.0)
-    by_model, status = run_of(objective.L1Logistic, task, method, Monitor(gap=1e-9))
-    alpha = by_model.alpha
-    assert status is base.GAP
-    assert np.all((alpha >= 0.0) & (alpha <= task.cost)) and np.abs(X.T @ (alpha * task.y)).max() <= 1 + 1e-9
-    by_losses, _ = run_of(WithoutModelSlopes, task, method, Monitor(gap=1e-9))
-    pairs = list(zip(by_model.monitor.history, by_losses.monitor.history, strict=False))
+    task, X = wide_logistic(300, d, 1.0)
+    by_model = registry.solver_of(proximal_newton)(task, Monitor(gap=1e-9), Rule())
+    assert by_model.status is base.GAP
+    assert np.all((by_model.alpha >= 0.0) & (by_model.alpha <= task.cost))
+    assert np.abs(X.T @ (by_model.alpha * task.y)).max() <= 1 + 1e-9
+    monkeypatch.setattr(L1Objective, "bound_of_model", lambda o: (-np.inf, None))
+    by_losses = registry.solver_of(proximal_newton)(task, Monitor(gap=1e-9), Rule())
+    pairs = list(zip(by_model.history, by_losses.history, strict=False))
     assert all(a["objective"] == b["objective"] and a["bound"] >= b["bound"] for a, b in pairs)
     assert any(a["gap"] <= 0.2 * b["gap"] for a, b in pairs)
 
 
-def test_a_model_that_failed_is_followed_by_one_that_lies_above_the_loss():
-    """Saturated rows far on the wrong side: the loss has almost no curvature there, and Newton steps are too long."""
+def test_saturated_rows_far_on_the_wrong_side():
+    """The loss has almost no curvature there, and Newton steps are too long."""
     rng = np.random.default_rng(0)
     X = np.exp(9.0 * rng.normal(size=(300, 12))) * (rng.random((300, 12)) < 0.3)
     y = np.where(X[:, 0] - X[:, 1] + rng.normal(size=300) > 0.0, 1.0, -1.0)
     task = Task(CsrRows(*csr_of(X), 12), y, np.full(300, 100.0), target=np.zeros(300))
-    for kind, ended in ((objective.L1Logistic, base.GAP), (NeverWidened, base.PRECISION)):
-        _, status = run_of(kind, task, "matrix", Monitor(gap=1e-6, max_iter=300), -30.0)
-        assert status is ended
+    contest = Contest(L1Objective.of_task(task), Monitor(gap=1e-6, max_iter=300), Rule())
+    contest.objective.set_point(np.full(12, -30.0))
+    contest.best.primal = np.inf  # that of zero weights is far below
+    assert proximal_newton.ProximalSteps(contest).turn(np.inf) is base.GAP
 
 
 def test_columns_that_depend_on_each_other_are_certified():
     """One-hot features of two groups: a step along what both groups have in common is cut short by breakpoints."""
     task, X = wide_logistic(2000, 60, 10.0, groups=True)
-    result = registry.solver_of(proximal_newton)(task, Monitor(gap=1e-5, max_iter=40), Rule(), method="columns")
+    result = registry.solver_of(proximal_newton)(task, Monitor(gap=1e-5, max_iter=40), Rule())
     assert result.status is base.GAP
     assert np.abs(X.T @ (result.alpha * task.y)).max() <= 1 + 1e-9
 
 
-def test_a_face_of_more_weights_than_rows_takes_few_systems(monkeypatch):
-    """Its matrix is singular: steps to the minimum of the face lead far away, and lost one weight each."""
+def quadratic_of(kind: str, A: np.ndarray, g: np.ndarray, w: np.ndarray, penalty: np.ndarray) -> quadratic.Quadratic:
+    """q with H = A'A, in one of its three forms."""
+    if kind == "matrix":
+        return quadratic.MatrixQuadratic(A.T @ A, g, w, penalty)
+    if kind == "sums":
+        return quadratic.SumsQuadratic(lambda x: A.T @ (A @ x), np.sum(A * A, axis=0), g, w, penalty)
+    n, d = A.shape
+    columns = weighted_columns.Columns(CsrRows(*csr_of(A), d)).weighted(np.arange(d), np.ones(n))
+    return quadratic.ColumnQuadratic(columns, g, w, penalty)
+
+
+@pytest.mark.parametrize("kind", ["matrix", "columns", "sums"])
+@pytest.mark.parametrize("n, d", [(60, 20), (30, 80)])
+def test_each_form_of_the_model_has_its_minimum(n, d, kind):
+    rng = np.random.default_rng(n)
+    A, w, penalty = rng.normal(size=(n, d)), rng.normal(size=d), np.ones(d)
+    penalty[3] = 0.0
+    g = 5.0 * A.T @ rng.normal(size=n)
+    model, ridge = quadratic_of(kind, A, g, w, penalty), quadratic.RIDGE
+    least = np.inf
+    for _ in range(400):
+        if model.descend(1e-9) <= 1e-9:
+            break
+        ridge = model.move_together(ridge, lambda: False)
+        assert model.value <= least * (1 + 1e-12) if least > 0.0 else model.value <= least + 1e-9
+        least = model.value
+        np.testing.assert_allclose(model.slope, g + A.T @ (A @ (model.v - w)), atol=1e-7)
+    assert violations_at(model.v, model.slope, penalty).max() <= 1e-6
+
+
+def test_a_model_over_columns_goes_on_as_a_matrix():
+    """Once its epochs have cost as much; the point stays."""
     rng = np.random.default_rng(0)
-    A = rng.normal(size=(30, 4)) @ rng.normal(size=(4, 300)) + 0.01 * rng.normal(size=(30, 300))
-    w = rng.normal(size=300)
-    systems, plain = [], model.solve_positive
-    monkeypatch.setattr(model, "solve_positive", lambda *a: systems.append(len(a[1])) or plain(*a))
-    H, y, penalty = A.T @ A, A @ w + 1e-3 * rng.normal(size=30), np.full(300, 0.1)
-    g = A.T @ (A @ w - y)  # of |A v - y|^2 / 2 + penalty.|v| at v = w
-    violations = np.abs(g + penalty * np.sign(w))
-    values, counts = [], []
-    for little in (0.0, model.MIN_FALL_SHARE):
-        v = w + model.step_of_matrix(H, g, w, penalty, violations, np.zeros(2), Monitor(), little=little)
-        values.append(0.5 * np.sum((A @ v - y) ** 2) + penalty @ np.abs(v))
-        counts.append(len(systems))
-        if not little:
-            left = objective.violations_at(v, A.T @ (A @ v - y), penalty)
-            assert left.max() <= model.MATRIX_TOLERANCE * violations.max()
-            assert max(systems) > 200 and len(systems) < 150
-        systems.clear()
-    before = 0.5 * np.sum((A @ w - y) ** 2) + penalty @ np.abs(w)
-    assert counts[1] < counts[0] and values[1] - values[0] <= 0.5 * (before - values[0])
+    A = rng.normal(size=(80, 3)) @ rng.normal(size=(3, 40)) + 0.05 * rng.normal(size=(80, 40))
+    w, g, penalty = rng.normal(size=40), 9.0 * rng.normal(size=40), np.ones(40)
+    made = []
+    model = quadratic_of("columns", A, g, w, penalty)
+    found, _ = quadratic.minimise(
+        model, 1e-9, np.inf, 1e-7, lambda: False, lambda: made.append(1) or A.T @ A, 1.0
+    )  # fmt: skip
+    assert made == [1] and isinstance(found, quadratic.MatrixQuadratic) and found.work > model.work
+    assert violations_at(found.v, found.slope, penalty).max() < violations_at(w, g, penalty).max()
 
 
-def test_far_from_the_minimum_small_features_need_no_exact_model(monkeypatch):
-    """Each weight's violation counts by its own curvature: by the smallest one the systems were too many."""
-    rng = np.random.default_rng(0)
-    A = rng.normal(size=(60, 200)) * np.logspace(-5, 0, 200)
-    w, penalty = 10.0 * rng.normal(size=200), np.full(200, 1e-3)
-    systems, plain = [], model.solve_positive
-    monkeypatch.setattr(model, "solve_positive", lambda *a: systems.append(len(a[1])) or plain(*a))
-    g = A.T @ (A @ w - rng.normal(size=60))
-    violations, size = objective.violations_at(w, g, penalty), np.linalg.norm(A, axis=0)
-    wanted = model.MATRIX_TOLERANCE * np.minimum(violations.max(), (violations / size).max() * size)
-    counts = []
-    for fall in (0.0, 1.0):
-        v = w + model.step_of_matrix(A.T @ A, g, w, penalty, violations, np.zeros(2), Monitor(), fall=fall)
-        assert np.all(objective.violations_at(v, g + A.T @ (A @ (v - w)), penalty) <= wanted)
-        counts.append(len(systems))
-        systems.clear()
-    assert counts[1] < 0.2 * counts[0]
+@pytest.mark.parametrize("m", [1, 2, 8])
+def test_minimum_on_a_line(m):
+    """The exact minimiser on [0, 1], also where it lies on a breakpoint."""
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        v, q, penalty = rng.normal(size=m), 3.0 * rng.normal(size=m), np.ones(m)
+        curvature, smooth = rng.random() + 0.1, -3.0 * rng.random() * m
+        slope = smooth + float(np.sum(np.sign(v) * q))
+        if slope >= 0.0:
+            continue
+        t = minimum_on_line(v, q, penalty, slope, curvature, 1.0)
+        points = np.concatenate([np.linspace(0.0, 1.0, 20001), np.clip(-v / q, 0.0, 1.0), [t]])
+        absolute = np.sum(np.abs(v + points[:, None] * q), axis=1)
+        values = smooth * points + 0.5 * curvature * points**2 + absolute
+        assert 0.0 <= t <= 1.0 and values[-1] <= np.min(values[:-1]) + 1e-12
 
 
-@pytest.mark.parametrize("n, d, start, bias, free, expected", [
-    (20, 5, None, -1.0, False, "matrix"), (1200, 5, None, -1.0, False, "matrix-sampled"),
-    (1200, 5, 1.0, -1.0, False, "matrix"), (20, 5, None, 1.0, True, "matrix"),
-    (1200, 5, None, 1.0, True, "matrix-sampled"),
-    (20, 65, None, -1.0, False, "matrix"), (20, 1500, None, -1.0, False, "matrix"),
-    (20, 1501, None, -1.0, False, "columns"), (20, 1501, 1.0, -1.0, False, "columns"),
-])  # fmt: skip
-def test_plan(n, d, start, bias, free, expected):
-    rows = CsrRows(np.arange(n + 1), (np.arange(n) % d).astype(np.int32), np.ones(n), d, bias)
-    y = np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
-    task, w = Task(rows, y, np.ones(n), free), None if start is None else np.full(rows.d, start)
-    assert proximal_newton.plan(task, Rule(), w) == proximal_newton.plan(task, Rule(), w)
-    assert proximal_newton.plan(task, Rule(), w).method == expected
-    assert proximal_newton.plan(Task(rows, np.ones(n), np.ones(n), free), Rule()).method == "bias" or not free
+@pytest.mark.parametrize("loss", ["squared hinge", "logistic"])
+@pytest.mark.parametrize("n, d", [(1, 1), (7, 3), (40, 9), (60, 30)])
+def test_search(n, d, loss):
+    """It ends at t = 1, or where f's slope along the direction is a small share of that at 0; f falls."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        p = reference.random_problem(seed, max(n, 2), d, 1.0)._replace(loss=loss, l1=True)
+        rows = CsrRows(*csr_of(p.X), d)
+        o = L1Objective.of_task(Task(rows, p.y, p.cost, target=np.zeros(rows.n) if loss == "logistic" else None))
+        w = rng.normal(size=d) * (rng.random(d) < 0.6)
+        step = 2.0 * rng.normal(size=d)
+        o.set_point(w)
+        before, g = o.gradient()
+        assert before == pytest.approx(p.value(w))
+        t = o.search(step, g)
+        assert 0.0 <= t <= 1.0
+        if t == 0.0:
+            assert p.value(w + 1e-7 * step) >= before - 1e-9 * (1.0 + before)
+            continue
+        o.step(t, step)
+
+        def along(t: float) -> float:
+            return p.value(w + t * step)  # noqa: B023  called at once
+
+        best = scipy.optimize.minimize_scalar(along, bounds=(0.0, 1.0), method="bounded", options={"xatol": 1e-10})
+        first = abs((p.value(w + 1e-7 * step) - before) / 1e-7)
+        assert o.value() <= min(best.fun, p.value(w + step)) + 1e-2 * first * abs(t - best.x) + 1e-6 * (1 + best.fun)
+        assert o.value() < before
 
 
-def certified_by_columns(p):
-    """Solve with models over columns; w and alpha are held to have the gap."""
-    task = Task(CsrRows(*csr_of(p.X), p.X.shape[1], p.bias), p.y, p.cost, p.free)
-    task.target = np.zeros(len(p.y)) if p.loss == "logistic" else None
-    found = registry.solver_of(proximal_newton)(task, Monitor(gap=1e-6), Rule(), method="columns")
+def test_plan():
+    rows = CsrRows(np.arange(21), (np.arange(20) % 5).astype(np.int32), np.ones(20), 5, 1.0)
+    y = np.where(np.arange(20) % 2 == 0, 1.0, -1.0)
+    for free in (False, True):
+        assert proximal_newton.plan(Task(rows, y, np.ones(20), free), Rule()).method == "steps"
+        assert proximal_newton.plan(Task(rows, np.ones(20), np.ones(20), free), Rule()).method == (
+            "bias" if free else "steps"
+        )
+
+
+@pytest.mark.parametrize("loss, free", [("squared hinge", False), ("logistic", False), ("squared hinge", True)])
+def test_large_costs_are_certified(loss, free, monkeypatch):
+    """Many features: by epochs on f and models, and without a free bias by multipliers."""
+    ran = []
+    plain = L1Objective.epoch
+    monkeypatch.setattr(L1Objective, "epoch", lambda o, *a: ran.append(1) or plain(o, *a))
+    p = reference.random_problem(3, 60, 300, 1e3, 1.0 if free else -1.0, free)._replace(loss=loss, l1=True)
+    task = Task(CsrRows(*csr_of(p.X), 300, p.bias), p.y, p.cost, p.free)
+    task.target = np.zeros(len(p.y)) if loss == "logistic" else None
+    found = registry.solver_of(proximal_newton)(task, Monitor(gap=1e-6), Rule())
     v = p.A.T @ (found.alpha * p.y)
     assert found.status.converged
     assert np.abs(p.R * v).max() <= 1 + 1e-9 and np.abs((1 - p.R) * v).max() <= 1e-9 * (1 + np.sum(found.alpha))
     assert np.all(found.alpha >= 0.0) and p.dual_value(found.alpha) >= (1 - 1e-6) * (1 - 1e-9) * p.value(found.w)
-
-
-@pytest.mark.parametrize("loss", ["squared hinge", "logistic"])
-def test_a_large_cost_is_reached_along_smaller_ones(loss, monkeypatch):
-    """Many features, and slopes at zero weights far above 1."""
-    shares, plain = [], objective.L1Objective.at_costs
-    monkeypatch.setattr(objective.L1Objective, "at_costs", lambda o, share: shares.append(share) or plain(o, share))
-    certified_by_columns(reference.random_problem(5, 40, 300, 1e3)._replace(loss=loss, l1=True))
-    assert len(shares) > 1 and shares == sorted(shares) and max(shares) < 1.0
-
-
-def test_short_steps_are_followed_by_passes_on_f_itself(monkeypatch):
-    """With a free bias, where the method of multipliers does not apply."""
-    made, plain = [], objective.L1SquaredHinge.descend
-    monkeypatch.setattr(objective.L1SquaredHinge, "descend", lambda o, *a: made.append(1) or plain(o, *a))
-    certified_by_columns(reference.random_problem(3, 60, 300, 1e3, 1.0, True)._replace(loss="squared hinge", l1=True))
-    assert made
+    assert bool(ran) == (loss == "squared hinge")

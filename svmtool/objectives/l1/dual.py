@@ -22,7 +22,7 @@ from svmtool import limits
 from svmtool.compiled.loops.cd import l1_dual_loops as loops
 
 if TYPE_CHECKING:
-    from svmtool.objectives.l1.objective import L1SquaredHinge
+    from svmtool.objectives.l1.objective import L1Objective
 
 SLOPE_AT_START, SLOPE_TO_STAY, SLOPE_TO_ENTER = 0.7, 0.8, 0.95  # |v_j| from which a zero weight is in the set
 MAX_NEWTON_STEPS, SLOPE_RTOL = 5, 0.01  # most Newton steps on phi, and the tolerance of a row's slope
@@ -37,16 +37,14 @@ class L1Dual:
     a: multipliers of the rows, f8[n]; work: non-zeros visited so far, in passes over all rows.
     """
 
-    identified = True  # whether a small gap may end the run
-
-    def __init__(self, objective: L1SquaredHinge, w: np.ndarray):
+    def __init__(self, objective: L1Objective, w: np.ndarray):
         o = self.objective = objective
         self.columns, self.w, self.work = o.columns(), w.copy(), 0.0
         self._random = np.random.default_rng(1)
         o.set_point(w)
         _, g = o.gradient()
         steepest = max(1.0, float(np.abs(g).max(initial=0.0)))
-        self.a = -o.u * o.y / steepest
+        self.a = -o.losses.u * o.losses.y / steepest
         self._v = -g / steepest
         self.sigma = float(np.abs(w).sum()) / max(int(np.count_nonzero(w)), 1)
         if not self.sigma > 0.0:  # weights of a size at which rows have a margin of 1
@@ -78,7 +76,7 @@ class L1Dual:
         taken, shortest = self._to_minimum(u)
         self.w[:] = 0.0
         self.w[self._columns] = self.sigma * np.sign(u) * np.maximum(np.abs(u) - 1.0, 0.0)
-        self._v = self.columns.products(self.a * self.objective.y)
+        self._v = self.columns.products(self.a * self.objective.losses.y)
         self.work += 1.0
         if taken <= FAST_STEPS:
             self.sigma *= DUAL_SIGMA_GROWTH
@@ -88,7 +86,7 @@ class L1Dual:
 
     def _to_minimum(self, u: np.ndarray) -> tuple[int, float]:
         """Move a to the approximate minimum of phi, updating u; returns the number of steps, and the shortest."""
-        o, part, out = self.objective, self._part, self._out
+        o, part, out = self.objective.losses, self._part, self._out
         lists = *part.csr_arrays, o.y, o.cost
         shortest, share = 1.0, 1.0 / max(self.columns.nnz, 1)
         largest = np.inf

@@ -2,300 +2,285 @@
 
     f(w) = sum_j penalty_j |w_j| + sum_i loss_i(x_i.w),    penalty_j = 1, or 0 for a free bias
 
-The methods are those of objectives/base.py, with g the gradient of the losses alone.  Dual points are multiples of the
-losses' slopes with |sum_i u_i x_ij| <= penalty_j for every j, so that each gradient() gives a lower bound.
+Dual points are multiples of the losses' slopes u with |sum_i u_i x_ij| <= penalty_j for every j, so that each
+gradient() gives a lower bound.
 """
 
 from __future__ import annotations
 
-from abc import abstractmethod
-
 import numpy as np
 
-from svmtool import limits
-from svmtool.compiled.loops.loss import hinge_loops, l1_loops, logistic_loops
-from svmtool.data.row_storage import Rows
+from svmtool.compiled.loops.loss import l1_loops
+from svmtool.data.csr import CsrRows
+from svmtool.linalg import systems
 from svmtool.linalg.systems import mirror
 from svmtool.linalg.weighted_columns import Columns
 from svmtool.objectives.base import balance
-from svmtool.objectives.row_losses import Losses
+from svmtool.objectives.logistic import Logistic
+from svmtool.objectives.squared_hinge import SquaredHinge
 from svmtool.objectives.task import Task
+from svmtool.tolerances import GRAM_BELOW
 
-# From this epoch of `descend` on, the last half of the epochs must change w by this share
-DESCENT_EVALUATION, DESCENT_RTOL = 31, 1e-14
-CURVATURE_RTOL = 0.1  # logistic loss: relative change of a row's curvature that the matrix may ignore
-ROUGH_SHARE = 0.1  # the same as share of the mean curvature, while steps still lower f by much
-TARGET = np.ones(1)  # target of all rows, for the squared hinge
+MIN_BOUND_SHARE = 0.1  # of its distance from a bound that a multiplier keeps in a step of the model
+MAX_END_SLOPE = 0.01  # share of f's slope at w at which a search along a step ends
+MIN_END_CURVATURE = 0.1  # at its end, as share of the mean along it, unless f is known to decrease
+TURNING_PASSES = 10.0  # over the rows that take as long as storing them by columns
+MAX_TRIALS, BRACKET_RTOL = 60, 1e-10  # of a search: most points, and the relative width of a bracket that ends it
 
 
-class L1Objective(Losses):
-    """Base class of both losses; see Losses.  logistic: whether the loss is logistic."""
+class L1Objective:
+    """f over the losses of a task, whose rows may be distributed.
 
-    logistic = False
+    penalty: f8[d].  After gradient(): bound, a lower bound of min f, that of `dual_point`.
+    """
 
-    def __init__(
-        self, rows: Rows | Columns, y: np.ndarray, cost: np.ndarray, free_bias: bool = False,
-    ):  # fmt: skip
-        super().__init__(rows, y, cost, free_bias)
-        self._columns = rows if isinstance(rows, Columns) else None
+    def __init__(self, losses: Logistic | SquaredHinge):
+        self.losses, self.rows, self.n, self.d = losses, losses.rows, losses.rows.n, losses.rows.d
+        self.logistic, self.free_bias = isinstance(losses, Logistic), losses.free_bias
+        self.here = losses.rows.row_vectors  # whether vectors of one number for each row are in this process
         self.penalty = np.ones(self.d)
-        if free_bias:
+        if self.free_bias:
             self.penalty[-1] = 0.0
+        self._columns: Columns | None = None
+        losses.set_point(np.zeros(self.d))
+
+    @classmethod
+    def of_task(cls, task: Task) -> L1Objective:
+        """The objective of a task: the squared hinge with targets 1 (None), the logistic loss with targets 0."""
+        return cls(task.objective(SquaredHinge if task.target is None else Logistic))
+
+    @property
+    def w(self) -> np.ndarray:
+        """The present weights, f8[d]."""
+        return self.losses.w
 
     def set_point(self, w: np.ndarray) -> None:
-        if self._columns is None or not np.any(w):
-            super().set_point(w)
-            return
-        if not self._ready:
-            self._prepare()
-        self.w[:] = w
-        self._columns.margins(self.w, self.y, self.z)
-
-    @abstractmethod
-    def _best_multiple(self, u: np.ndarray, max_multiple: float, loss: float | None = None) -> tuple[float, float]:
-        """The best multiple, at most `max_multiple`, of the dual point with slopes u (f8[n]), and its dual value.
-
-        loss: the sum of losses at w if u are the slopes there.
-        """
-
-    @abstractmethod
-    def value_at_zero(self) -> float:
-        """f(0)."""
+        """Move to the weights w, f8[d]."""
+        self.losses.set_point(w)
 
     def value(self) -> float:
-        return float(self.penalty @ np.abs(self.w)) + self._classify()
+        """f at w."""
+        return float(self.penalty @ np.abs(self.w)) + self.losses.loss_and_slope()[0]
+
+    def value_at_zero(self) -> float:
+        """f(0)."""
+        return self.losses.value_at_zero()
+
+    def no_dual_point(self) -> np.ndarray | None:
+        """The dual point of value 0."""
+        return self.losses.no_dual_point()
 
     def gradient(self) -> tuple[float, np.ndarray]:
         """f at w, and the gradient of its losses, f8[d]."""
-        loss = self._classify()
-        g = self._transpose_product(self.u)
-        self._slopes, max_multiple = self._feasible(g)
-        known = loss if self._slopes is self.u else None
-        self._multiple, self.bound = self._best_multiple(self._slopes, max_multiple, known)
+        loss, g = self.losses.loss_and_slope()
+        self.bound, self._factors = self._dual_value(g)
         return float(self.penalty @ np.abs(self.w)) + loss, g
 
-    def _transpose_product(self, u: np.ndarray) -> np.ndarray:
-        """sum_i u_i x_i, f8[d]: by columns where these are stored, so that threads can share the work."""
-        return self.rows.transpose_product(u) if self._columns is None else self._columns.products(u)
+    def gradient_at_zero(self) -> float:
+        """LIBLINEAR's first measure: the sum of violations at zero weights, or, for the squared hinge, in an epoch.
 
-    def _feasible(self, g: np.ndarray) -> tuple[np.ndarray, float]:
-        """Balanced slopes (f8[n]) of a dual point, and their largest feasible multiple; g = sum_i u_i x_i.
-
-        A free bias requires sum_i a_i y_i = 0: the sign with the larger sum is scaled down, which costs a product.  The
-        multiple is 0 where `balance` returns None.
+        Moves there.
         """
-        u = self.u
+        self.set_point(np.zeros(self.d))
+        if self.logistic:
+            return float(self.violations(self.gradient()[1]).sum())
+        return self.epoch(np.random.default_rng(1).permutation(self.d), np.zeros(self.d), np.zeros(self.n))
+
+    def epoch(self, order: np.ndarray, w: np.ndarray, z: np.ndarray) -> float:
+        """Run an epoch of coordinate descent on f for the squared hinge; return the sum of violations that it met.
+
+        order: the weights to visit (i8); w, and its margins z_i = y_i x_i.w (f8[n]), are updated.
+        """
+        o, c = self.losses, self.columns()
+        terms = o.y, o.cost, self.penalty, w, order, z
+        return l1_loops.hinge2_column_epoch(c.starts, c.row_numbers, c.values, *terms, c.bias)
+
+    def _dual_value(self, g: np.ndarray) -> tuple[float, tuple[float, float]]:
+        """The dual value of the best feasible multiple of the losses' slopes, g their sum_i u_i x_i (length d).
+
+        And what it multiplies the slopes of rows with y = 1, and the others, by.  A free bias requires that their sums
+        are equal.
+        """
+        o, up, down = self.losses, 1.0, 1.0
         if self.free_bias:
-            factors = balance(*self.sides())
+            factors = balance(*o.sides())
             if factors is None:
-                return self.u, 0.0
-            u = self.balanced(*factors)
-            g = self._transpose_product(u)
-        steepest = float(np.max(self.penalty * np.abs(g), initial=0.0))
-        return u, 1.0 / steepest if steepest > 0.0 else np.inf
+                return 0.0, (0.0, 0.0)
+            up, down = factors
+            g = np.array(factors) @ o.by_side
+        s, value = self._best_multiple(self._limit(g), lambda s: o.multiplied_sums(s * up, s * down))
+        return value, (s * up, s * down)
 
-    def dual_point(self) -> np.ndarray:
-        """The dual point with value `bound`, f8[n]."""
-        return -self._multiple * self._slopes * self.y
+    def _limit(self, sums: np.ndarray) -> float:
+        """The largest feasible multiple of slopes with these sums over the rows, f8[d]."""
+        with np.errstate(divide="ignore"):
+            return float(np.min(self.penalty[self.penalty > 0.0] / np.abs(sums[self.penalty > 0.0]), initial=np.inf))
 
-    def evaluate_model(self, held: bool) -> float:
-        """Set `bound` and `dual_point` from the quadratic model's slopes at w + p; p as last given to `best_step`.
+    def _best_multiple(self, limit: float, sums: object) -> tuple[float, float]:
+        """The best multiple, at most `limit`, of a dual point, and its value; sums(s): its `balanced_sums` times s."""
+        if self.logistic:
+            s = min(limit, 1.0)
+            return s, -float(sums(s)[0])
+        linear, conjugate = sums(1.0)
+        s = min(limit, 0.5 * linear / conjugate) if conjugate > 0.0 else 0.0
+        return s, s * (linear - s * conjugate)
 
-        The model's slopes satisfy the constraints to the accuracy of the model's solution, while those of the losses
-        also have the model's error, which changes the bound to first order.  Overwrites the slopes at w.
-        held: whether the model used the curvatures of `hessian`.
+    def dual_point(self) -> np.ndarray | None:
+        """The dual point of value `bound`, f8[n]; None where rows are distributed."""
+        return -self.losses.balanced(*self._factors) * self.losses.y if self.here else None
+
+    def dual_of(self, a: np.ndarray, v: np.ndarray | None = None) -> tuple[float, np.ndarray]:
+        """The dual value at the best feasible multiple of multipliers a >= 0 (f8[n]), and that multiple.
+
+        v: sum_i a_i y_i x_i, f8[d], where it is known.
         """
-        c = self._held_curvature() if held else self.c
-        l1_loops.l1_model_slopes(self.u, self.y, self.cost, c, self.dz, self.logistic)
-        slopes, max_multiple = self._feasible(self._transpose_product(self.u))
-        self._slopes = slopes.copy() if slopes is self.u else slopes
-        self._multiple, self.bound = self._best_multiple(self._slopes, max_multiple)
-        return self.bound
+        o = self.losses
+        if self.free_bias:
+            factors = balance(float(a[o.y > 0.0].sum()), float(a[o.y < 0.0].sum()))
+            if factors is None:
+                return 0.0, np.zeros(self.n)
+            a, v = a * np.where(o.y > 0.0, *factors), None
+        if v is None:
+            v = self.products(a * o.y)
+        s, value = self._best_multiple(self._limit(v), lambda s: o.balanced_sums(-s * a * o.y))
+        return value, s * a
 
-    def _held_curvature(self) -> np.ndarray:
-        """The curvatures used in the last `hessian`."""
-        return self.c
+    def bound_of_model(self) -> tuple[float, np.ndarray]:
+        """`dual_of` the slopes that the quadratic model has at w + p; p as last given to `search`.
 
-    def widen(self) -> None:
-        """Increase the rows' curvatures, for a model that is valid further away from w."""
-
-    def hessian(self, rough: bool = False) -> np.ndarray:
-        """sum_i c_i x_i x_i', d x d, symmetric; rough: small changes of curvature may be ignored."""
-        return mirror(self.gram().copy())
-
-    def columns(self) -> Columns:
-        """The rows, stored by columns."""
-        if self._columns is None:
-            self._columns = Columns(self.rows)
-        return self._columns
-
-    def possible(self) -> np.ndarray | None:
-        """Features whose weights can be non-zero at the optimum (i8, ascending, the bias feature last); None: all."""
-        return None
-
-    def narrowed(self, kept: np.ndarray) -> L1Objective:
-        """The same problem for the weights `kept` (see `possible`), with rows stored by columns."""
-        columns = Columns(self.rows, kept[: len(kept) - (self.rows.bias >= 0)])
-        return type(self)(columns, self.y, self.cost, self.free_bias)
+        They satisfy the constraints to the accuracy of the model's solution, while those of the losses also have the
+        model's error, which changes the bound to first order.
+        """
+        o = self.losses
+        a = -o.u * o.y
+        new = a - o.c * o.dz
+        if self.logistic:  # away from the bounds, where the dual's slope is infinite
+            new = np.clip(new, MIN_BOUND_SHARE * a, o.cost - MIN_BOUND_SHARE * (o.cost - a))
+        return self.dual_of(np.maximum(new, 0.0))
 
     def violations(self, g: np.ndarray) -> np.ndarray:
         """The optimality violation of each weight, |smallest subgradient of f|; g as returned by gradient()."""
         return violations_at(self.w, g, self.penalty)
 
-    def descend(self, chosen: np.ndarray, count: np.ndarray, max_epochs: int, share: float) -> np.ndarray | None:
-        """A step p by coordinate descent on f over the weights `chosen` (i8); None if the loss has no such method.
-
-        At most `max_epochs` epochs, until the largest violation is `share` of the initial one; count[0] += epochs.
-        """
-        return None
-
-    def best_step(self, p: np.ndarray, g: np.ndarray) -> float:
+    def search(self, p: np.ndarray, g: np.ndarray) -> float:
         """The approximate minimiser t in [0, 1] of f(w + t p); g as returned by gradient().  0: f does not decrease."""
-        (self._columns or self.rows).margins(p, self.y, self.dz)
-        moved = np.flatnonzero(p != 0.0)
-        parts = self.w[moved], p[moved], self.penalty[moved], g[moved]
-        return l1_loops.l1_step(self.z, self.dz, TARGET, self.cost, *parts, self._out, self.logistic)
+        o, moved = self.losses, np.flatnonzero(p)
+        self.margins(p)
+        w, q, penalty = self.w[moved], p[moved], self.penalty[moved]
+        first = float(g[moved] @ q) + float(penalty @ np.where(w != 0.0, np.sign(w) * q, np.abs(q)))
+        if not first < 0.0:
+            return 0.0
+        low, high, t, gained = 0.0, 1.0, 1.0, 0.0  # gained: a lower bound of f(0) - f(low), by convexity
+        for _ in range(MAX_TRIALS):
+            losses, curvature = o.along(t).tolist()
+            at = w + t * q
+            at[np.abs(at) <= 1e-15 * np.abs(w)] = 0.0
+            flat = at == 0.0
+            inner, jump = float((penalty * np.sign(at)) @ q), float(penalty[flat] @ np.abs(q[flat]))
+            left, right = losses + inner - jump, losses + inner + jump
+            # where most of the curvature is near 0, f can be above f(0) at a t with a small positive slope
+            falls = left <= 0.0 or (t - low) * left <= gained or curvature * t >= MIN_END_CURVATURE * (left - first)
+            if falls and left <= MAX_END_SLOPE * -first and (t == 1.0 or right >= MAX_END_SLOPE * first):
+                return t
+            if left > 0.0:
+                high, new = t, t - minimum_on_line(at, -q, penalty, -left, curvature, t - low)
+            else:
+                low, gained, new = t, -right * t, t + minimum_on_line(at, q, penalty, right, curvature, high - t)
+            if high - low <= BRACKET_RTOL * high:
+                return low
+            t = new if low < new < high else 0.5 * (low + high)
+        return low
 
-    def step_to_zeros(self, t: float, p: np.ndarray) -> None:
-        """w += t p, and the margins; weights within round-off of zero become zero."""
-        used = np.flatnonzero(self.w != 0.0)
+    def step(self, t: float, p: np.ndarray) -> None:
+        """w += t p, and the margins; p as last given to `search`.  Weights within round-off of zero become zero."""
+        used = np.flatnonzero(self.w)
         old = self.w[used]
-        self.step(t, p)
+        self.losses.step(t, p)
         self.w[used[np.abs(self.w[used]) <= 1e-15 * np.abs(old)]] = 0.0
 
-    def at_costs(self, share: float) -> L1Objective:
-        """The same problem with costs multiplied by `share`."""
-        other = type(self)(self.rows, self.y, share * self.cost, self.free_bias)
-        other._columns = self.columns()
-        return other
+    def margins(self, p: np.ndarray) -> None:
+        """Compute the margins of a direction p, for `search` and `step`; by columns where p has few entries."""
+        o = self.losses
+        (self.rows if self._columns is None else self._columns).margins(p, o.y, o.dz)
 
+    def products(self, u: np.ndarray) -> np.ndarray:
+        """sum_i u_i x_i, f8[d]."""
+        return (self.rows if self._columns is None else self._columns).transpose_product(u)
 
-class L1SquaredHinge(L1Objective):
-    """C_i max(0, 1 - y_i x_i.w)^2"""
+    def columns(self) -> Columns:
+        """The rows, stored by columns."""
+        if self._columns is None:
+            self._columns = Columns.of(self.rows)
+        return self._columns
 
-    def _prepare(self) -> None:
-        super()._prepare()
-        self._counts = np.zeros(3)
-        self._state = hinge_loops.hinge2_state.bind(
-            self.z, TARGET, self.cost, self.y, self.u, self.c, self._change, self._counts
-        )
+    # Work in nanoseconds (linalg/systems.py), for weights `chosen` (i8, ascending, a bias last)
 
-    def _classify(self) -> float:
-        loss = self._state(0, self.n)
-        self._note_change(*self._counts[:2].tolist())
-        return loss
+    @property
+    def pass_work(self) -> float:
+        """Of a pass over all rows."""
+        return systems.VISIT_NS * self.rows.nnz + systems.CALLS_NS / 20.0
 
-    def _best_multiple(self, u: np.ndarray, max_multiple: float, loss: float | None = None) -> tuple[float, float]:
-        # D(s a) = s sum a - s^2 sum a^2 / (4 C), whose last sum is that of the losses at w
-        conjugate = 0.25 * float(np.sum(u * u / self.cost)) if loss is None else loss
-        linear = -float(self.y @ u)
-        s = min(max_multiple, 0.5 * linear / conjugate) if conjugate > 0.0 else 0.0
-        return s, s * (linear - s * conjugate)
+    @property
+    def turning_work(self) -> float:
+        """Of storing the rows by columns, where that is not done yet."""
+        return TURNING_PASSES * self.pass_work if self._columns is None else 0.0
 
-    def dual_of(self, a: np.ndarray, v: np.ndarray) -> tuple[float, np.ndarray]:
-        """The dual value at the best feasible multiple of multipliers a >= 0, and that multiple, f8[n].
+    def epoch_work(self, chosen: np.ndarray) -> float:
+        """Of an epoch of coordinate descent over the columns `chosen`."""
+        if self._columns is None:
+            return 2.0 * systems.VISIT_NS * self.rows.nnz * len(chosen) / max(self.d, 1)
+        lengths = np.diff(self._columns.starts, append=self._columns.starts[-1] + self.n)
+        return 2.0 * systems.VISIT_NS * float(np.sum(lengths[chosen]))
 
-        v: sum_i a_i y_i x_i, f8[d].
-        """
-        if self.free_bias:
-            factors = balance(float(a[self.y > 0.0].sum()), float(a[self.y < 0.0].sum()))
-            if factors is None:
-                return 0.0, np.zeros(self.n)
-            a = a * np.where(self.y > 0.0, *factors)
-            v = self.penalty * self.rows.transpose_product(a * self.y)
-        steepest = float(np.abs(v).max(initial=0.0))
-        s, value = self._best_multiple(-a * self.y, 1.0 / steepest if steepest > 0.0 else np.inf)
-        return value, s * a
+    def matrix_work(self, chosen: np.ndarray) -> float:
+        """Of `matrix` and of its factor; infinite where that is too large."""
+        m = float(len(chosen))
+        return min(self._matrix_works(chosen)) + systems.FACTOR_NS * m**3 if m <= GRAM_BELOW else np.inf
 
-    def descend(self, chosen: np.ndarray, count: np.ndarray, max_epochs: int, share: float) -> np.ndarray | None:
-        w, z, columns = self.w.copy(), self.z.copy(), self.columns()
-        lists = columns.starts, columns.row_numbers, columns.values
-        terms, first = (self.y, self.cost, self.penalty, w, chosen, z), None
-        before = w.copy()  # at the last doubling of the epochs
-        for k in range(max_epochs):
-            largest = l1_loops.hinge2_column_epoch(*lists, *terms, columns.bias)
-            count[0] += 1.0
-            first = largest if first is None else first
-            if largest <= share * first or limits.is_ended():
-                break
-            if k >= DESCENT_EVALUATION and k & (k + 1) == 0:
-                if np.abs(w - before).max() <= DESCENT_RTOL * np.abs(w).max():
-                    break
-                before[:] = w
-        return w - self.w
+    def _matrix_works(self, chosen: np.ndarray) -> tuple[float, float]:
+        """Of a matrix over these weights alone, and of one over all, where rows without change are in it already."""
+        o, rows, m = self.losses, self.rows, float(len(chosen))
+        numbers = 0.5 * self.epoch_work(chosen) / systems.VISIT_NS * o.active / max(self.n, 1)
+        some = systems.VISIT_NS * (2.0 * numbers + 0.5 * numbers * numbers / max(o.active, 1) / rows.gram_entries)
+        some += systems.COPY_NS * m * m
+        if not rows.gram_of_few and self._columns is None:  # it takes a pass over all numbers
+            some += 4.0 * systems.VISIT_NS * rows.nnz
+        if self.d > GRAM_BELOW:
+            return some, np.inf
+        count = o.active if o._gram is None else min(o.changed or o.active, o.active)
+        length = rows.nnz / max(self.n, 1)
+        whole = systems.VISIT_NS * count * length * 0.5 * length / rows.gram_entries
+        return some, whole + systems.COPY_NS * m * m
 
-    def value_at_zero(self) -> float:
-        return float(np.sum(self.cost))
-
-
-class L1Logistic(L1Objective):
-    """C_i log(1 + exp(-y_i x_i.w))"""
-
-    logistic = True
-
-    def _prepare(self) -> None:
-        super()._prepare()
-        self._held = np.zeros(self.n)
-        self._state = logistic_loops.logistic_state.bind(self.z, self.cost, self.y, self.u, self.c)
-
-    def _classify(self) -> float:
-        self.active = self.n
-        return self._state(0, self.n)
-
-    def hessian(self, rough: bool = False) -> np.ndarray:
-        """See L1Objective.  Rows keep their curvature in the matrix while it changes by less than CURVATURE_RTOL.
-
-        rough: and also while it changed by less than ROUGH_SHARE times the mean curvature.
-        """
-        change = self.c - self._held
-        slight = ROUGH_SHARE * np.mean(self.c) if rough else 0.0
-        change[np.abs(change) <= CURVATURE_RTOL * np.maximum(self.c, self._held) + slight] = 0.0
-        self._held += change
-        if self._gram is None or np.count_nonzero(change) >= np.count_nonzero(self._held):
-            self._gram = np.zeros((self.d, self.d))
-            change = self._held
-        self.rows.add_gram(change, self._gram)
-        return super().hessian()
-
-    def possible(self) -> np.ndarray | None:
-        """See L1Objective.
-
-        A row's slope lies between 0 and -C_i y_i, so that for any w the derivative of all losses in w_j is at most the
-        larger of the sums of C_i |x_ij| over rows with y_i x_ij > 0 and over rows with y_i x_ij < 0.
-        """
-        if not self.rows.offers_coordinate_descent:
-            return None
-        kept = np.ones(self.d, bool)
-        kept[: self.rows.n_features] = self.rows.signed_sums(self.cost * self.y).max(axis=1) > 1.0
-        return np.flatnonzero(kept)
-
-    def widen(self) -> None:
-        logistic_loops.logistic_widen(self.z, self.cost, self.c)
-
-    def _held_curvature(self) -> np.ndarray:
-        return self._held
-
-    def _best_multiple(self, u: np.ndarray, max_multiple: float, loss: float | None = None) -> tuple[float, float]:
-        s = min(max_multiple, 1.0)
-        if loss is None:
-            return s, l1_loops.l1_slopes_dual(u, self.y, self.cost, s, self.n)
-        return s, l1_loops.l1_logistic_dual(self.z, self.cost, s, self.n) if s > 0.0 else 0.0
-
-    def value_at_zero(self) -> float:
-        return float(np.sum(self.cost)) * np.log(2.0)
-
-
-def of_task(task: Task) -> L1Objective:
-    """The objective of a task: the squared hinge with targets 1 (None), the logistic loss with targets 0."""
-    kind = L1SquaredHinge if task.target is None else L1Logistic
-    return kind(task.rows, task.y, task.cost, task.free_bias)
+    def matrix(self, chosen: np.ndarray) -> np.ndarray:
+        """sum_i c_i x_i x_i' for the weights `chosen`, symmetric."""
+        o = self.losses
+        some, whole = self._matrix_works(chosen)
+        if whole <= some:
+            return mirror(o.gram()[np.ix_(chosen, chosen)])
+        if self._columns is not None and isinstance(self.rows, CsrRows):
+            return self._columns.weighted(chosen, o.c).gram()
+        return o.part_of_hessian(chosen)
 
 
 def violations_at(w: np.ndarray, g: np.ndarray, penalty: np.ndarray) -> np.ndarray:
     """The optimality violation of each weight of w; g: gradient of the losses."""
-    out = np.abs(g)
-    out -= penalty
-    np.maximum(out, 0.0, out=out)
-    used = np.flatnonzero(w != 0.0)
-    out[used] = np.abs(g[used] + penalty[used] * np.sign(w[used]))
-    return out
+    return np.where(w != 0.0, np.abs(g + penalty * np.sign(w)), np.maximum(np.abs(g) - penalty, 0.0))
+
+
+def minimum_on_line(
+    w: np.ndarray, p: np.ndarray, penalty: np.ndarray, slope: float, curvature: float, limit: float
+) -> float:
+    """The t in [0, limit] with the least  slope t + curvature t^2 / 2 + the change of slope where |w_j + t p_j| bends.
+
+    slope (< 0): at t = 0, of all terms.
+    """
+    bends = np.flatnonzero(w * p < 0.0)
+    at = -w[bends] / p[bends]
+    order = np.argsort(at)
+    at, jumps = at[order], 2.0 * (penalty[bends] * np.abs(p[bends]))[order]
+    rise = np.cumsum(jumps)
+    k = int(np.searchsorted(slope + curvature * at + rise, 0.0))
+    before = slope + (float(rise[k - 1]) if k else 0.0)
+    zero = -before / curvature if curvature > 0.0 else np.inf
+    return float(min(zero, limit) if k == len(at) else min(zero, at[k], limit))

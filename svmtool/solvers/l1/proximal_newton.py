@@ -5,227 +5,359 @@ J. Salmon, Celer: a Fast Solver for the Lasso with Dual Extrapolation, ICML 2018
 
 Notation   paper: w   d   H   grad L     q(d)            code: w   p = v - w   H   g   the model
 Differs from the papers in:
- 1. l is the squared hinge as well; its H is that of the rows with a positive slack.
+ 1. l is the squared hinge as well; its H is that of the rows with a positive slack.  There epochs of coordinate descent
+    on f itself take turns with steps by a model, whichever has lowered f the most for its work.
  2. H is not made regular by a multiple of I: the curvature of a row has a floor that follows its slope instead
     (MIN_CURVATURE_RATIO in compiled/loops/loss/logistic_loops.py), whatever the scale of the features.  A step
-    ends where f falls no more on the search direction (at t = 1 at most), not by Armijo's rule on powers of a constant.
- 3. Where d is small the model is held as a matrix; for dense rows over the weights that it can move alone, where
-    these are few.  Epochs over it cost little compared with a pass over the rows.  A factorised system of the
-    non-zero weights ends them, as far as the first weight that becomes zero.  The logistic loss keeps its matrix for
-    the next step while violations fall fast, and adds to it only what rows whose curvature changed by much bring.
- 4. Where d is large epochs go over the columns of a working set: weights that are not zero, and the
-    largest violations, as many as there are non-zero weights.  Violations take the place of Celer's distances.
-    Between epochs the weights that are not zero move together, by conjugate gradients on the model's matrix plus a
-    share of its diagonal: columns that depend on each other (one-hot features) would else make long steps that the
-    breakpoints of |w|_1 cut short.  Weights that reach zero stay there while the others move on.
- 5. With many rows the first guess is the solution for a random subset; where d is large, that for smaller costs,
-    which grow tenfold.
- 6. Models are solved less accurately far from the end, where each holds for a part of the way only.  After a step
-    that its model made too long the logistic loss has a model that lies above it (L1Logistic.widen).
- 7. Before all that, where d is large, weights of the logistic loss are left out that no slopes of its rows can move.
- 8. Where d is large the squared hinge continues by the method of multipliers (objectives/l1/dual.py) where the model
-    is accurate only near w, or does not halve the gap within its share of the work; the two alternate
-    from there.
- 9. Once its steps have taken half as much work as an interior-point run takes at most (objectives/l1/interior.py;
-    either in about this many multiplications), that run takes over: badly scaled features and large costs make Newton
-    steps short, but leave the number of interior-point iterations nearly the same.  Newton steps over the nonzero
-    weights then make the zeros exact (`sparse`).  It also takes over where rounding or no progress ends the other
-    methods.
-10. The lower bound is the better one of two: at the slopes of the losses, and at those that the model has where the
-    step ends (evaluate_model).
-Files: the outer steps, 5 and 10 here; 8, 9 and the end of a run in state.py; the models of 3 and 4 in model.py; 6 in
-all of them; 1, 2 and 7 in objectives/l1/objective.py.
+    ends where f falls no more on the search direction (t <= 1), not by Armijo's rule on powers of a constant.
+ 3. Models have a working set: weights that are not zero, and the largest violations, as many as there are non-zero
+    weights (all of them where d is small).  Violations take the place of Celer's distances.
+ 4. Between epochs the weights that are not zero move together; a model whose epochs have cost as much as H does is
+    solved with H as a matrix (quadratic.py).  Where rows are distributed, products with H take the place of columns.
+ 5. Where d is large the squared hinge takes turns with the method of multipliers (objectives/l1/dual.py).
+ 6. Interior-point steps take over where they are expected to be cheaper, or where round-off ends the others: large
+    costs and badly scaled features make Newton steps short, but hardly change the number of interior-point steps.
+ 7. The lower bound is the better one of two: at the slopes of the losses, and at those that the model has where the
+    step ends (L1Objective.bound_of_model).
 Stops when: the certified relative gap reaches the target; -e asks for L1_GAP_AN_EPS e (Rule.gap).  -e also ends a run
-where V = sum_j |violation_j| is at most RULE_SHARE of what LIBLINEAR's rule allows, e max(1, min(pos, neg)) / l times
-that at w = 0, and the gap is at most SLOW_MIN_GAP; the run's budget begins there, too.
-Memory: 5 vectors of n, 6 of d; d x d twice where d is small, else the rows once more by columns, and once for the
-working set.
+where LIBLINEAR's rule holds and the gap is at most SLOW_MIN_GAP; the run's budget begins there, too.  That rule is
+V <= e max(1, min(pos, neg)) / l V_0.  -s 6: V is the sum of violations, V_0 that at w = 0.  -s 5: V_0 is the sum of
+those that an epoch on f meets from w = 0, V that of a later epoch, or of a point, with EPOCH_TOL e.
+Memory: 5 vectors of n, 6 of d; the rows once more by columns, and once for the working set, or d x d twice.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
+from svmtool.engine.slower import still_needed
+from svmtool.errors import SvmtoolError
 from svmtool.limits import EndedError
-from svmtool.objectives.duality import relative_gap
-from svmtool.objectives.l1.objective import L1Objective, of_task
+from svmtool.linalg.systems import CALLS_NS, VISIT_NS
+from svmtool.objectives.l1.dual import L1Dual
+from svmtool.objectives.l1.objective import L1Objective
 from svmtool.objectives.task import Task
-from svmtool.solvers.l1 import state
-from svmtool.solvers.l1.model import SHORT_STEP
-from svmtool.solvers.l1.state import L1State
-from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status, bias_only, rounded
-from svmtool.solvers.shared.sample import MIN_GROUP, SAMPLE_GAP, SAMPLE_ROUNDS, sample_group
+from svmtool.solvers.l1 import quadratic
+from svmtool.solvers.l1.quadratic import ColumnQuadratic, MatrixQuadratic, Quadratic, SumsQuadratic, minimise
+from svmtool.solvers.shared import base, interior_steps
+from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status, bias_only
+from svmtool.solvers.shared.contest import Contest
 from svmtool.solvers.shared.stalling import VALUE_RTOL
-from svmtool.tolerances import GRAM_BELOW, NEWTON_RTOL, SUFFICIENT_DECREASE
+from svmtool.tolerances import (
+    EPOCH_TOL,
+    GRAM_BELOW,
+    NEWTON_RTOL,
+    ROUNDOFF_GAP,
+    SLOW_MIN_GAP,
+    SUFFICIENT_DECREASE,
+)
 
-# The solution for the sample need not be exact: as on a path, below.  Without it 15 sets take 1.03 times the CPU time
-# of whole commands (-s 6; covtype, 7 classes: 1.2 times), and with -s 5, C = 100 covtype ends with a gap of 0.86 in
-# place of 5e-12
-SAMPLE_FALL = 1e-2
-PATH_FALL = 0.1  # or, where the loss is smooth, a step on that path that lowers f by no more than this share
+ZERO_LOSS_MARGIN = 1000.0  # margin at which the logistic loss, too, is 0 up to round-off
+# Models: least size of a working set; tolerance as a share of the largest violation, at first and at last: it is
+# halved each time that epochs alone reach it; share of the work so far that one may take, and passes in any case
+MIN_SET_SIZE, LOOSE, TIGHT, MODEL_SHARE, MODEL_PASSES = 200, 0.5, 0.03, 0.5, 20.0
+FAR = 0.1  # share of f from which on a step's fall means that the minimum is far: models have one turn of epochs
+FACE_EPOCHS = 10  # epochs over columns that take as long as a step of the non-zero weights by these
+SHORT_STEP = 0.5  # after a shorter step the model is valid only near w
+# Epochs on f: those of the first turn, and the share of the violation at which a turn ends
+FIRST_EPOCHS, DESCENT_SHARE = 10, 0.03
+POLISHING_STEPS = 5  # after interior-point steps
+STALL_STEPS = 3  # steps without a lower value or a sufficient decrease of the gap after which the rest is round-off
+MULTIPLIER_PASSES = 100.0  # of a turn of the method of multipliers that the first turn is compared with
 
-MATRIX = "proximal Newton steps, models held as a matrix"
 METHODS = {
-    "bias": state.L1_BIAS,
-    "matrix": MATRIX,
-    "matrix-sampled": MATRIX + ", from the solution for a sample of the rows",
-    "columns": "proximal Newton steps, models over columns of a working set",
+    "bias": "the bias alone: every loss is 0 up to round-off",
+    "steps": "proximal Newton steps, models over columns of a working set or, where that is cheaper, as a matrix",
 }
 
 
 def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
-    """Choose the form of the models and whether a sample gives the first guess."""
-    d = task.rows.d
-    if task.bias_only_solution(state.ZERO_LOSS_MARGIN) is not None:
-        return Plan("bias", state.L1_BIAS_WHY)
-    if d > GRAM_BELOW:
-        return Plan("columns", f"{d} features, more than {GRAM_BELOW}")
-    sampled = "-sampled" if start is None and sample_group(task.rows) >= MIN_GROUP else ""
-    return Plan("matrix" + sampled, f"{d} features, at most {GRAM_BELOW}")
+    """Return the bias alone where all rows fit, else steps."""
+    if task.bias_only_solution(ZERO_LOSS_MARGIN) is not None:
+        return Plan("bias", "one value of the free bias fits all rows")
+    return Plan("steps", f"{task.rows.n} rows, {task.rows.d} features")
 
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:
     """Minimise from `start` (zeros if None, or if those are better); see the module's text."""
     if method == "bias":
-        return bias_only(monitor, task.bias_only_solution(state.ZERO_LOSS_MARGIN))
-    objective = of_task(task)
-    kept = objective.possible() if method == "columns" else None
-    if kept is not None:
-        objective, start = objective.narrowed(kept), None if start is None else start[kept]
-    if start is None and method.endswith("-sampled"):
-        group = max(sample_group(task.rows), MIN_GROUP)
-        start = _first_guess(objective.sample(group, seed), monitor)
-    run = ProximalNewton(objective, monitor, rule, method)
-    w = np.zeros(objective.d)
+        return bias_only(monitor, task.bias_only_solution(ZERO_LOSS_MARGIN))
+    objective = L1Objective.of_task(task)
+    if rule.gradient is not None:
+        share = 1.0 if objective.logistic else EPOCH_TOL
+        rule = rule._replace(gradient=share * rule.gradient if objective.here else None)
+    run = Contest(objective, monitor, rule, gap_of_rule=SLOW_MIN_GAP, early=1.0)
+    _ = run.gradient_tol  # computed at zero weights, once
+    objective.set_point(np.zeros(objective.d))
     if start is not None:
         objective.set_point(start)
-        if objective.value() <= objective.value_at_zero():
-            w[:] = start
-    status = run.from_weights(w)
-    if kept is not None:
-        w, part = np.zeros(task.rows.d), w
-        w[kept] = part
-    return Result(w, status, monitor.iterations, monitor.history, run.alpha)
+        if objective.value() > objective.value_at_zero():
+            objective.set_point(np.zeros(objective.d))
+    steps, multipliers, interior = ProximalSteps(run), None, None
+    if not objective.logistic and objective.rows.in_memory:
+        if objective.d > GRAM_BELOW and not objective.free_bias:
+            multipliers = Multipliers(run)
+        interior = interior_steps.candidate(task, 2.0, run, l1=True)
+        if interior is not None:
+            interior = steps.after(interior[0]), interior[1]
+    status = run.run(steps, multipliers, *(interior or ()))
+    return Result(run.best.w, status, monitor.iterations, monitor.history, run.best.alpha)
 
 
-def _first_guess(subset: L1Objective, monitor: Monitor) -> np.ndarray:
-    """The minimiser over a subset of the rows, or zeros where it has so many weights that chance fits them."""
-    run = ProximalNewton(subset, monitor.child(SAMPLE_GAP, SAMPLE_ROUNDS), Rule(), "matrix")
-    run.least_fall, run.interior_after = SAMPLE_FALL, np.inf
-    run.max_used = min(np.count_nonzero(subset.y > 0.0), np.count_nonzero(subset.y < 0.0))
-    w = np.zeros(subset.d)
-    run.from_weights(w)
-    return w if np.count_nonzero(w) <= run.max_used else np.zeros(subset.d)
+class ProximalSteps:
+    """Candidate: steps by quadratic models, and epochs of coordinate descent on the squared hinge itself.
 
+    work: so far; primal, dual: at the last step.
+    """
 
-class ProximalNewton(L1State):
-    """The outer steps by one of METHODS, from the best of the possible starts."""
+    def __init__(self, contest: Contest):
+        self.contest, self.objective = contest, contest.objective
+        self.work, self.primal, self.dual = 0.0, np.inf, -np.inf
+        self.over = False  # the other candidate never runs alone
+        self.model_bound: tuple[float, Any] = -np.inf, None
+        self._tolerance, self._ridge, self._epochs = LOOSE, quadratic.RIDGE, 1.0
+        self._short = self._held = False
+        self._previous = self._apart = np.inf
+        self._stalled, self._t, self._products = 0, 0.0, 0
+        # Work of the last turn of models, and of epochs on f, and what each gained for its work
+        self._spent, self._rates = {"model": 0.0, "epochs": 0.0}, {"model": np.inf, "epochs": np.inf}
+        self._kind, self._random = "model", np.random.default_rng(1)
+        self._gaps, self._works = [1.0], [0.0]
 
-    def __init__(self, objective: L1Objective, monitor: Monitor, rule: Rule, method: str):
-        super().__init__(objective, monitor, rule, method == "columns")
-        self._text = METHODS[method]
+    def begin(self, other: Any = None) -> None:
+        """Begin another turn, at the best weights."""
+        self.objective.set_point(self.contest.best.w)
+        self._previous = np.inf
+        self.contest.monitor.uses("proximal Newton steps")
 
-    def from_weights(self, w: np.ndarray) -> Status:
-        """Minimise from w (f8[d], overwritten by the solution); returns why the run ended."""
-        o = self.objective
-        if self.wide or self.rule.gradient is not None:
-            self._choose_start(w)
-        o.set_point(w)
-        status = self.steps()
-        w[:] = o.w
-        if status is base.PRECISION and self.interior_after < np.inf:
-            o.set_point(w)
-            status = self._by_interior_point() or status
-            w[:] = o.w
-        return status
-
-    def _choose_start(self, w: np.ndarray) -> None:
-        """Compute the target of -e from the gradient at zero weights, and choose the start (w)."""
-        o = self.objective
-        o.set_point(np.zeros(o.d))
-        g = o.gradient()[1]
-        if self.rule.gradient is not None:
-            self.max_violation = self.rule.gradient * float(o.violations(g).sum())
-        if self.wide and not np.any(w):
-            w[:] = self._along_path(float(np.abs(g).max(initial=0.0)))
-
-    def _along_path(self, steepest: float) -> np.ndarray:
-        """A first guess: the solution for smaller costs, found from that for still smaller ones.
-
-        steepest: the largest slope at zero weights.
-        """
-        o, monitor = self.objective, self.monitor
-        w, share = np.zeros(o.d), 1.0
-        while share * steepest > state.MAX_FIRST_SLOPE:
-            share *= state.PATH_FACTOR
-        rounds = state.PATH_ROUNDS if monitor.max_iter is None else min(state.PATH_ROUNDS, monitor.max_iter)
-        while share < state.PATH_FACTOR**0.5 and not monitor.ended():
-            stage = o.at_costs(share)
-            stage.set_point(w)
-            run = ProximalNewton(stage, monitor.child(state.PATH_GAP, rounds), Rule(), "columns")
-            run.least_fall, run.interior_after = PATH_FALL if o.logistic else -1.0, np.inf
-            run.steps()
-            w, share = stage.w, share / state.PATH_FACTOR
-        return w
-
-    def steps(self) -> Status:
-        """Proximal Newton steps until the gap reaches the target."""
-        o, monitor, model = self.objective, self.monitor, self.model
-        previous, apart, stalled, t = np.inf, np.inf, 0, 0.0
-        best, best_w = np.inf, o.w.copy()
+    def turn(self, work: float, other: Any = None) -> Status | None:
+        """Take steps for about `work` (0: as long as `other` would take); return why the run ends, if it does."""
+        length = other.expected if other is not None and work == 0.0 else work
+        end = self.work + length
         while True:
-            monitor.uses(self._text)
-            f, g = o.gradient()
-            if not f <= best + VALUE_RTOL * abs(best):  # rounding has misled the search along the step
-                o.set_point(best_w)
-                return rounded(best, self.bound)
-            if f < best:
-                best, best_w[:] = f, o.w
-            if o.bound > self.bound:
-                self.bound, self.alpha = o.bound, o.dual_point()
-            violations = o.violations(g)
-            largest = float(violations.max(initial=0.0))
-            status = monitor.step(
-                f, self.bound, gradient=largest, active=int(np.count_nonzero(o.w)), cg=int(model.epochs[0]), step=t
-            )
-            if status is None:
-                stalls = previous - f <= NEWTON_RTOL * abs(f) and f - self.bound > SUFFICIENT_DECREASE * apart
-                stalled = stalled + 1 if stalls else 0
-                apart = f - self.bound
-                self.fall = (previous - f) / max(f, 1e-300)
-                status = self._end(f, violations, stalled, not self.short)
+            status = self.step()
             if status is not None:
                 return status
-            previous = f
-            self.work += state.STEP_WORK + model.work
-            # Eq. 13: the quadratic model's minimiser
-            self.widened = self.short and not self.widened
-            if self.widened:
-                o.widen()
-            model.max_work = self.interior_after  # a face of more weights than rows may take as long as such a run
+            if self.work >= end and self._rest() > length:
+                return None
+
+    def _rest(self) -> float:
+        """Work expected until the gap is reached, at the rate of the last steps."""
+        return still_needed(self._gaps, self._works, self.contest.target_gap, 4)
+
+    def after(self, interior: Callable[[], Status]) -> Callable[[], Status]:
+        """Interior-point steps, followed by a few of these: the former end with f's digits, not with those of w."""
+
+        def run() -> Status:
+            status = interior()
+            self.begin()
+            for _ in range(POLISHING_STEPS):
+                _, g, violations = self._evaluate()
+                if self._stalled or self.contest.monitor.ended():
+                    break
+                try:
+                    self._move(g, violations)
+                except (EndedError, SvmtoolError):
+                    break
+            return status
+
+        return run
+
+    def step(self) -> Status | None:
+        """Evaluate, and take a step unless the run ends."""
+        status, g, violations = self._evaluate()
+        if status is None:
             try:
-                p = model.step(g, violations, self.fall, self.short, self.work)
+                self._move(g, violations)
             except EndedError:
-                return monitor.end()
-            t = o.best_step(p, g)
-            self.short = t < SHORT_STEP
-            if not self.short and o.evaluate_model(model.held) > self.bound:
-                self.bound, self.alpha = o.bound, o.dual_point()
-            o.step_to_zeros(t, p)
-            self._count(state.STEP_WORK + (model.work if self.wide else 0.0), float(model.epochs[1]))
-            if (self.short or model.epochs[1] >= model.max_work) and self.multiplications >= self.interior_after:
-                self.interior_after = model.max_work = np.inf
-                status = self._by_interior_point()
-                if status is not None:
-                    return status
-                previous = np.inf
-                continue
-            at_once = self.short and self.dual is None  # a model that is accurate only near w
-            if self.has_multipliers and self.halves_slowly(relative_gap(f, self.bound), at_once):
-                status = self._by_dual()
-                if status is not None:
-                    return status
-                previous = np.inf
-            elif self.short:
-                model.went_short()
+                status = self.contest.monitor.end()
+        return status
+
+    def _evaluate(self) -> tuple[Status | None, np.ndarray, np.ndarray]:
+        """Record the present weights; return why the run ends, the gradient of the losses, and violations."""
+        c, o = self.contest, self.objective
+        f, g = o.gradient()
+        violations = o.violations(g)
+        fall = self._previous - f
+        self._rates[self._kind] = fall / max(self._spent[self._kind], 1.0)
+        if self._held and EPOCH_TOL * float(violations.sum()) <= c.gradient_tol:
+            c.monitor.liblinear_ends()  # its rule holds in an epoch over the chosen weights, and for the others
+        bound, alpha = o.bound, o.dual_point
+        if self.model_bound[0] > bound:
+            bound, point = self.model_bound
+            alpha = lambda: point  # noqa: E731
+        self.primal, self.dual = f, max(bound, self.dual)
+        status = c.record(
+            f, o.w, bound, alpha, float(violations.sum()), gradient=float(violations.max(initial=0.0)),
+            active=int(np.count_nonzero(o.w)), cg=self._products, step=self._t,
+        )  # fmt: skip
+        apart = f - c.best.dual
+        stalls = fall <= NEWTON_RTOL * abs(f) and apart > SUFFICIENT_DECREASE * self._apart
+        self._stalled, self._apart = self._stalled + 1 if stalls else 0, apart
+        if status is None and (self._stalled >= STALL_STEPS or not f <= c.best.primal * (1.0 + VALUE_RTOL)):
+            status = base.OPTIMAL if c.best.gap <= ROUNDOFF_GAP else base.PRECISION
+        self._gaps.append(c.best.gap)
+        self._works.append(self.work)
+        self._fall, self._previous = fall / max(f, 1e-300), f
+        return status, g, violations
+
+    def _move(self, g: np.ndarray, violations: np.ndarray) -> None:
+        """Take a step of either kind."""
+        o = self.objective
+        used = o.w != 0.0
+        used[o.rows.n_features :] = True
+        chosen = working_set(used, violations, o.d > GRAM_BELOW)
+        epoch = o.epoch_work(chosen)
+        before = self.work
+        self._held = False
+        self._kind = self._next_kind(epoch, o.matrix_work(chosen))
+        if self._kind == "epochs":
+            p = self._epochs_on_f(chosen, epoch)
+        else:
+            p = self._by_model(chosen, g, violations, epoch)
+        self._t = o.search(p, g)
+        if self._kind == "model":
+            self._short = self._t < SHORT_STEP
+            if self._short:
+                self._tolerance = LOOSE
+            elif o.here and self._fall <= FAR:
+                self.model_bound = o.bound_of_model()
+                self.work += 2.0 * o.pass_work
+        o.step(self._t, p)
+        self.work += 3.0 * o.pass_work + CALLS_NS
+        self._spent[self._kind] = self.work - before
+        self.contest.monitor.spend(self.work - before)
+
+    def _next_kind(self, epoch: float, matrix: float) -> str:
+        """The kind of the next step: what has gained the most for its work, where the other's rate doubles."""
+        o = self.objective
+        if o.logistic or not o.rows.has_sparse_form or (matrix <= epoch + o.turning_work and not self._short):
+            return "model"
+        if self._rates["epochs"] == np.inf:
+            return "epochs"
+        kind, other = ("model", "epochs") if self._rates["model"] >= self._rates["epochs"] else ("epochs", "model")
+        self._rates[other] *= 2.0
+        return kind
+
+    def _epochs_on_f(self, chosen: np.ndarray, epoch: float) -> np.ndarray:
+        """A step by epochs of coordinate descent on f, about as long as that by the last model."""
+        o = self.objective
+        w, z, first = o.w.copy(), o.losses.z.copy(), None
+        for _ in range(max(FIRST_EPOCHS, int(self._spent["model"] / max(1.5 * epoch, 1.0)))):
+            total = o.epoch(self._random.permutation(chosen), w, z)
+            self.work += 1.5 * epoch + CALLS_NS / 20.0
+            first = total if first is None else first
+            self._held = EPOCH_TOL * total <= self.contest.gradient_tol
+            if total <= DESCENT_SHARE * first or self.contest.monitor.ended():
+                break
+        return w - o.w
+
+    def _by_model(self, chosen: np.ndarray, g: np.ndarray, violations: np.ndarray, epoch: float) -> np.ndarray:
+        """p = v - w from the model over the weights `chosen`; the others stay as they are."""
+        o = self.objective
+        tolerance = max(self._tolerance * float(violations.max()), 1e-13 * float(np.abs(g).max()))
+        most = max(MODEL_PASSES * VISIT_NS * o.rows.nnz, MODEL_SHARE * self.work) if self._fall <= FAR else 0.0
+        most = min(most, self.contest.monitor.work_left)
+        part, matrix = (g[chosen], o.w[chosen], o.penalty[chosen]), o.matrix_work(chosen)
+        model: Quadratic
+        if not o.here:
+            model = self._distributed(chosen, part)
+        elif matrix <= (min(self._epochs, quadratic.EPOCHS) if most == 0.0 else self._epochs) * epoch + o.turning_work:
+            model = MatrixQuadratic(o.matrix(chosen), *part)
+            self.work += matrix
+        else:
+            model = ColumnQuadratic(o.columns().weighted(chosen, o.losses.c), *part)
+            self.work += epoch
+        begun = model
+        model, self._ridge = minimise(
+            model, tolerance, most, self._ridge, self.contest.monitor.ended, lambda: o.matrix(chosen), matrix
+        )
+        if model is begun and model.epochs <= model.epochs_a_turn:  # epochs alone were enough
+            self._tolerance = max(0.5 * self._tolerance, TIGHT)
+        self._epochs = model.epochs + FACE_EPOCHS * model.faces
+        self.work += model.work
+        self._products = model.products
+        p = np.zeros(o.d)
+        p[chosen] = model.v - model.w
+        return p
+
+    def _distributed(self, chosen: np.ndarray, part: tuple) -> Quadratic:
+        """The model of distributed rows."""
+        o = self.objective
+        if len(chosen) <= GRAM_BELOW:
+            return MatrixQuadratic(o.losses.part_of_hessian(chosen), *part)
+
+        def product(x: np.ndarray) -> np.ndarray:
+            whole = np.zeros(o.d)
+            whole[chosen] = x
+            return o.rows.curvature_product(o.losses.c, whole)[chosen]
+
+        return SumsQuadratic(product, o.rows.diagonal(o.losses.c)[chosen], *part)
+
+
+def working_set(used: np.ndarray, violations: np.ndarray, limited: bool) -> np.ndarray:
+    """The weights `used` (bool[d], changed) and as many others, those with the largest violations; i8, ascending.
+
+    limited: whether no more than as many enter.
+    """
+    more = max(MIN_SET_SIZE, int(np.count_nonzero(used)))
+    outside = np.flatnonzero(~used & (violations > 0.0))
+    if limited and len(outside) > more:
+        outside = outside[np.argpartition(-violations[outside], more)[:more]]
+    used[outside] = True
+    return np.flatnonzero(used)
+
+
+class Multipliers:
+    """Candidate: the method of multipliers on the dual of the squared hinge."""
+
+    alone = False  # it may stall at points of which LIBLINEAR's rule says nothing
+
+    def __init__(self, contest: Contest):
+        self.contest, self.objective, self.work = contest, contest.objective, 0.0
+        self.primal, self.dual = np.inf, -np.inf
+        self._run: Any = None  # L1Dual, from the first turn on
+
+    @property
+    def expected(self) -> float:
+        """Work of a first turn."""
+        return MULTIPLIER_PASSES * self.objective.pass_work
+
+    def begin(self, other: Any) -> None:
+        """Begin a turn."""
+        self.contest.monitor.uses("method of multipliers", "proximal Newton steps have not ended the run")
+        if self._run is None:
+            self._run = L1Dual(self.objective, self.contest.best.w)
+
+    def turn(self, work: float) -> Status | None:
+        """Take steps until `work` is done; return why the run ends, if it does."""
+        c, o, end = self.contest, self.objective, self.work + work
+        while self.work < end:
+            done = self._run.work
+            try:
+                o.set_point(self._run.step())
+            except EndedError:
+                return c.monitor.end()
+            except SvmtoolError:  # its systems overflow
+                self.work = end
+                return None
+            f, g = o.gradient()
+            spent = (self._run.work - done + 2.0) * o.pass_work
+            self.work += spent
+            c.monitor.spend(spent)
+            violations = o.violations(g)
+            bound, alpha = self._run.bound()
+            if o.bound > bound:
+                bound, alpha = o.bound, o.dual_point()
+            self.primal, self.dual = min(f, self.primal), max(bound, self.dual)
+            status = c.record(
+                f, o.w, bound, lambda alpha=alpha: alpha,
+                gradient=float(violations.max(initial=0.0)), active=int(np.count_nonzero(o.w)),
+                cg=int(self._run.work - done), step=self._run.sigma,
+            )  # fmt: skip
+            if status is not None:
+                return status
+        return None

@@ -242,6 +242,11 @@ class Monitor:
         if self.budget is not None and self._ends == math.inf:
             self._end, self._ends = status, (1.0 + self.budget) * self.work
 
+    @property
+    def work_left(self) -> float:
+        """Most work that the budget still allows."""
+        return self._ends - self.work
+
     def ended(self) -> bool:
         """Return whether a limit or interruption ends the run now; for inner loops."""
         return self.limit() is not None

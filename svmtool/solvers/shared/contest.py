@@ -79,18 +79,21 @@ class Contest:
     """A solver run: the best primal and dual points of all candidates, and the stopping criteria.
 
     objective: where Newton steps are taken; it is also used to evaluate the points of epochs.
-    gap_of_rule: certified gap that LIBLINEAR's rule needs besides; late: whether epochs have reached LIBLINEAR's limit,
-    from where on a rule for the gradient may end the run (Rule.late).
+    gap_of_rule: certified gap that LIBLINEAR's rule needs besides, None: RULE_MIN_GAP where features are few; early:
+    share of the tolerance of a rule for the gradient at which the budget begins; late: whether epochs have reached
+    LIBLINEAR's limit, from where on a rule for the gradient may end the run (Rule.late).
     """
 
     late = False
 
-    def __init__(self, objective: Any, monitor: Monitor, rule: Rule):
-        self.objective, self.monitor, self.rule = objective, monitor, rule
+    def __init__(
+        self, objective: Any, monitor: Monitor, rule: Rule, gap_of_rule: float | None = None, early: float = EPOCH_TOL
+    ):
+        self.objective, self.monitor, self.rule, self.early = objective, monitor, rule, early
         self.best, self.candidates = Best(objective), []
         self.slower: Slower | None = None  # compares the candidates with interior-point steps
         few = RULE_MIN_GAP if rule.sums is None else rule.gap
-        self.gap_of_rule = few if objective.d <= GRAM_BELOW else np.inf
+        self.gap_of_rule = gap_of_rule or (few if objective.d <= GRAM_BELOW else np.inf)
         self._at_zero: float | None = None
 
     @property
@@ -124,14 +127,15 @@ class Contest:
         # A search for C starts where another C ended, and LIBLINEAR's rule alone may end it there.  Elsewhere the
         # objective may be above LIBLINEAR's where its rule just holds
         alone = self.monitor.budget == 0.0
-        if held or (met and (not self.monitor.history[1:] if alone else norm <= EPOCH_TOL * tol)):
+        if held or (met and (not self.monitor.history[1:] if alone else norm <= self.early * tol)):
             self.monitor.liblinear_ends()
         if status is None and (held or met):
             status = base.RULE if best.gap <= self.gap_of_rule else self.monitor.limit()
         if status is None and (norm == 0.0 or best.gap <= OPTIMAL_GAP):
             status = base.OPTIMAL
-        if status is None and self.slower is not None and self.slower.shown(self.work, best.gap):
-            status = INTERIOR
+        slower = self.slower
+        if status is None and slower is not None and slower.shown(self.work, best.gap):
+            status = INTERIOR if slower.cost <= self.monitor.work_left else None
         return status
 
     @property
@@ -145,12 +149,13 @@ class Contest:
         return sum(candidate.work for candidate in self.candidates)
 
     def run(
-        self, epochs: Epochs | None, steps: NewtonSteps | None, interior: Callable[[], Status] | None = None,
+        self, epochs: Any | None, steps: Any | None, interior: Callable[[], Status] | None = None,
         interior_work: float = np.inf,
     ) -> Status:  # fmt: skip
         """Give the candidates turns; return why the run ended.
 
-        Epochs or steps may be None, not both.  interior: runs interior-point steps; interior_work: about their work.
+        The first are Epochs or others with their methods, the second NewtonSteps; one of them may be None.  interior:
+        runs interior-point steps; interior_work: about their work.
         """
         self.candidates = [candidate for candidate in (epochs, steps) if candidate is not None]
         target = max(self.target_gap, RULE_MIN_GAP)
@@ -164,29 +169,29 @@ class Contest:
         self.candidates = []  # candidates know the contest: a cycle would keep the rows
         return status or base.PRECISION
 
-    def _turns(self, epochs: Epochs | None, steps: NewtonSteps | None) -> Status | None:
+    def _turns(self, epochs: Any | None, steps: Any | None) -> Status | None:
         """Turns of epochs and Newton steps; return why they ended."""
         if epochs is None:
             self.late = True
             return steps.turn(np.inf)
         if steps is None:
             return epochs.turn(np.inf, None)
-        length, share = 0.0, 1.0
+        length, share, ahead = 0.0, 1.0, False
         while True:
-            status = epochs.turn(length, steps)
+            status = epochs.turn(BEHIND_SHARE * length if ahead else length, steps)
             if status is not None:
                 return status
             length = length or epochs.work
-            over = epochs.descent.visits >= MAX_VISITS or epochs.descent.count >= MAX_EPOCHS
             steps.begin(epochs)
-            status = steps.turn(np.inf if over else share * length)
+            status = steps.turn(np.inf if epochs.over else share * length)
             if status is not None:
                 return status
             nearer, higher = steps.primal <= epochs.primal, steps.dual >= epochs.dual
-            if nearer and higher:
+            ahead = nearer and higher
+            if ahead and steps.alone:
                 self.late = True
                 return steps.turn(np.inf)
-            share = 1.0 if nearer or higher else BEHIND_SHARE
+            share = BEHIND_SHARE if steps.alone and not (nearer or higher) else 1.0
             length *= TURN_GROWTH
             epochs.begin()
 
@@ -213,6 +218,11 @@ class Epochs:
         self.gaps, self.visits, self.works = [1.0], [0.0], [0.0]  # at each evaluation
         self.measures, self.costs = [1.0], [0.0]  # running mean of the rule's measure, and the work then
         self.next = FIRST_EVALUATION if contest.target_gap > 0.0 else np.inf  # visits at which the gap is evaluated
+
+    @property
+    def over(self) -> bool:
+        """Whether Newton steps go on alone."""
+        return self.descent.visits >= MAX_VISITS or self.descent.count >= MAX_EPOCHS
 
     def begin(self) -> None:
         """Begin another turn: from the best dual point where that halves the gap, with all rows."""
@@ -317,6 +327,7 @@ class NewtonSteps:
     """
 
     t, products, exact, first = 0.0, 0, False, True
+    alone = True  # whether steps with the better points end the run
 
     def __init__(self, contest: Contest, system: str, rounds: bool = False, unit: float = 1.0, by_rows: bool = True):
         self.contest, self.objective, self.rounds, self.unit = contest, contest.objective, rounds, unit

@@ -36,12 +36,12 @@ def possible(task: Task) -> bool:
     return rows.in_memory and small and bool(np.all(task.cost > 0.0))
 
 
-def candidate(task: Task, p: float, run: Contest) -> tuple[Callable[[], Status], float] | None:
+def candidate(task: Task, p: float, run: Contest, l1: bool = False) -> tuple[Callable[[], Status], float] | None:
     """What runs these steps on a task with this power of the hinge, and about their work; None: not possible."""
     if not possible(task):
         return None
-    work = power_interior.USUAL_STEPS * (power_interior.step_cost(task.rows) + INTERIOR_CALLS * CALLS_NS)
-    return lambda: interior_steps(power_interior.PowerInterior(task, p), run.monitor, run.best), work
+    work = power_interior.USUAL_STEPS * (power_interior.step_cost(task.rows, l1) + INTERIOR_CALLS * CALLS_NS)
+    return lambda: interior_steps(power_interior.PowerInterior(task, p, l1), run.monitor, run.best), work
 
 
 def interior_steps(run: power_interior.PowerInterior | ClassInterior, monitor: Monitor, best: Best) -> Status:

@@ -17,7 +17,6 @@ if _library is None:
 # almost linear: its curvature underflows, and a step over such rows alone would be unbounded.  With the bound a step
 # changes a margin by at most 1000 times its size.  Rows with a margin above -9 keep their curvature.
 MIN_CURVATURE_RATIO = 1e-3
-MIN_ABS_MARGIN = 1e-3  # replaces a smaller |z| in tanh(z / 2) / (2 z), which is 1/4 up to 1e-7 there
 LINE_SEARCH_RTOL = 1e-2  # of t: f is not piecewise quadratic, and an exact search would gain little
 FLUSH_EXPONENT = -708.0  # below this exp is not a normal number
 SQRT2_MINUS_1 = 0.41421356237309503  # sqrt(2) - 1
@@ -88,17 +87,6 @@ def logistic_state(z, cost, y, u, c, lo, hi):
         rest = e * inverse if z[i] < 0.0 else inverse  # 1 - s, without cancellation
         c[i] = cost[i] * s * max(rest, MIN_CURVATURE_RATIO / (1.0 + abs(z[i])))
     return loss
-
-
-@loop("void(f8[], f8[], f8[])", fast=True)
-def logistic_widen(z, cost, c):
-    """c_i = C_i tanh(z_i / 2) / (2 z_i): the smallest curvature of a parabola that touches the loss at z_i and lies
-    above it (Jaakkola and Jordan, Statistics and Computing 10 (2000) 25-37).
-    """
-    for i in range(uint64(len(z))):
-        size = max(abs(z[i]), MIN_ABS_MARGIN)
-        e = exp_of_negative(-size)
-        c[i] = max(c[i], cost[i] * (1.0 - e) / ((1.0 + e) * 2.0 * size))
 
 
 @loop("void(f8[], f8[], f8[], f8[], f8, u8, u8)", fast=True)
