@@ -37,6 +37,7 @@ class L1Objective:
     def __init__(self, losses: Logistic | SquaredHinge):
         self.losses, self.rows, self.n, self.d = losses, losses.rows, losses.rows.n, losses.rows.d
         self.logistic, self.free_bias = isinstance(losses, Logistic), losses.free_bias
+        self.has_epochs = not self.logistic and losses.rows.has_sparse_form  # whether `epoch` is possible
         self.here = losses.rows.row_vectors  # whether vectors of one number for each row are in this process
         self.penalty = np.ones(self.d)
         if self.free_bias:

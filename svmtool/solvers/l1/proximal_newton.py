@@ -37,6 +37,7 @@ from svmtool.engine.slower import still_needed
 from svmtool.errors import SvmtoolError
 from svmtool.limits import EndedError
 from svmtool.linalg.systems import CALLS_NS, VISIT_NS
+from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.l1.dual import L1Dual
 from svmtool.objectives.l1.objective import L1Objective
 from svmtool.objectives.task import Task
@@ -64,7 +65,7 @@ FACE_EPOCHS = 10  # epochs over columns that take as long as a step of the non-z
 SHORT_STEP = 0.5  # after a shorter step the model is valid only near w
 # Epochs on f: those of the first turn, and the share of the violation at which a turn ends
 FIRST_EPOCHS, DESCENT_SHARE = 10, 0.03
-POLISHING_STEPS = 5  # after interior-point steps
+POLISHING_STEPS = 20  # most of them after interior-point steps
 STALL_STEPS = 3  # steps without a lower value or a sufficient decrease of the gap after which the rest is round-off
 MULTIPLIER_PASSES = 100.0  # of a turn of the method of multipliers that the first turn is compared with
 
@@ -149,14 +150,17 @@ class ProximalSteps:
         return still_needed(self._gaps, self._works, self.contest.target_gap, 4)
 
     def after(self, interior: Callable[[], Status]) -> Callable[[], Status]:
-        """Interior-point steps, followed by a few of these: the former end with f's digits, not with those of w."""
+        """Interior-point steps, followed by these until the weights alone certify the gap, too."""
 
         def run() -> Status:
-            status = interior()
+            status, c, o = interior(), self.contest, self.objective
             self.begin()
             for _ in range(POLISHING_STEPS):
                 _, g, violations = self._evaluate()
-                if self._stalled or self.contest.monitor.ended():
+                if relative_gap(c.best.primal, o.bound) <= c.target_gap:  # the multipliers of the weights
+                    c.best.dual, c.best.alpha = o.bound, o.dual_point()
+                    break
+                if c.monitor.ended():
                     break
                 try:
                     self._move(g, violations)
@@ -190,6 +194,8 @@ class ProximalSteps:
             bound, point = self.model_bound
             alpha = lambda: point  # noqa: E731
         self.primal, self.dual = f, max(bound, self.dual)
+        if not o.here and f <= c.best.primal * (1.0 + VALUE_RTOL):  # the answer's dual point is that of its weights
+            c.best.primal, c.best.w[:] = f, o.w
         status = c.record(
             f, o.w, bound, alpha, float(violations.sum()), gradient=float(violations.max(initial=0.0)),
             active=int(np.count_nonzero(o.w)), cg=self._products, step=self._t,
@@ -234,7 +240,7 @@ class ProximalSteps:
     def _next_kind(self, epoch: float, matrix: float) -> str:
         """The kind of the next step: what has gained the most for its work, where the other's rate doubles."""
         o = self.objective
-        if o.logistic or not o.rows.has_sparse_form or (matrix <= epoch + o.turning_work and not self._short):
+        if not o.has_epochs or (matrix <= epoch + o.turning_work and not self._short):
             return "model"
         if self._rates["epochs"] == np.inf:
             return "epochs"
