@@ -18,7 +18,6 @@ from svmtool.distributed.objective import DistributedRows, DistributedTask, Kept
 from svmtool.limits import StopFlag, TimeShares
 from svmtool.objectives import losses
 from svmtool.params import Settings
-from svmtool.registry.row import Solver
 from svmtool.solvers.shared.base import INTERRUPTED, Result, Rule
 from svmtool.training.inputs import refuse_range
 from svmtool.training.reductions.base import Reduction
@@ -103,11 +102,6 @@ class DistributedReduction(Reduction):
         if by_gap and self.eps is not None:
             return Rule(gap=min(GAP_PER_EPS * self.eps, MAX_GAP))
         return super().rule(k)  # type: ignore[safe-super]
-
-    @property
-    def method(self) -> Solver:
-        """See Reduction; the row of the registry with the back end that needs only sums over rows."""
-        return self.solver._replace(module=self.solver.over_sums or self.solver.module)
 
     @property
     def _l1(self) -> bool:

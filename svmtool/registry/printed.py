@@ -28,7 +28,7 @@ def as_printed(engine: Solver, module: str, supported: Iterable[str], plan: str 
     """Return the row of a paper's algorithm from the engine's row of the same problem."""
     return engine._replace(
         module=f"svmtool.papers.{module}", plan=plan, supported=frozenset(supported), printed=True, gap_default=None,
-        over_sums="", sums_below=-1, **fields,
+        sums_below=-1, **fields,
     )  # fmt: skip
 
 

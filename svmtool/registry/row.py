@@ -51,7 +51,6 @@ class Solver(Record):
     supported: frozenset[str]  # options beyond those of every row (COMMON_OPTIONS) and of its kind (KIND_OPTIONS)
     paper: str
     space: str = "primal"  # or: dual; the variables of LIBLINEAR's stopping rule for this number
-    over_sums: str = ""  # module for distributed rows, where `module` needs more than sums over the rows
     plan: str = "plan"  # the function that chooses the method
     kind: str = "classification"  # of labels; or: all classes | regression | ordinal | one-class | hard one-class
     regulariser: str = "1/2 |w|^2"
