@@ -85,7 +85,7 @@ def test_gram_epochs_and_column_epochs(n, d, most, tolerance):
     H = A.T @ A
     v, slope = w.copy(), g.copy()
     wanted = epochs(H, v, slope, penalty, most, tolerance)
-    v1, slope1, count = w.copy(), g.copy(), np.zeros(1)
+    v1, slope1, count = w.copy(), g.copy(), np.zeros(2)
     random = np.empty(d, np.int64), np.array([SEED])
     largest = l1_loops.gram_epochs(H.reshape(-1), v1, slope1, penalty, count, *random, most, tolerance)
     assert (largest, count[0]) == (pytest.approx(wanted[0], rel=1e-6, abs=1e-12), wanted[1])
@@ -148,7 +148,7 @@ def test_hinge2_column_epochs(n, d, bias):
     lists = columns.starts, columns.row_numbers, columns.values
 
     def run() -> float:
-        return l1_loops.hinge2_column_epoch(*lists, p.y, p.cost, penalty, w, chosen, z, columns.bias)
+        return l1_loops.hinge2_column_epoch(*lists, 2.0 * p.cost * p.y, penalty, w, chosen, z, columns.bias)
 
     before = p.value(w)
     for _ in range(3):

@@ -22,7 +22,8 @@ Differs from the papers in:
 Stops when: the certified relative gap reaches the target; -e asks for L1_GAP_AN_EPS e (Rule.gap).  -e also ends a run
 where LIBLINEAR's rule holds and the gap is at most SLOW_MIN_GAP; the run's budget begins there, too.  That rule is
 V <= e max(1, min(pos, neg)) / l V_0.  -s 6: V is the sum of violations, V_0 that at w = 0.  -s 5: V_0 is the sum of
-those that an epoch on f meets from w = 0, V that of a later epoch, or of a point, with EPOCH_TOL e.
+those that an epoch on f (or on the model, where that is cheaper) meets from w = 0, V that of a later epoch, or of a
+point, with EPOCH_TOL e.
 Memory: 5 vectors of n, 6 of d; the rows once more by columns, and once for the working set, or d x d twice.
 """
 
@@ -36,7 +37,7 @@ import numpy as np
 from svmtool.engine.slower import still_needed
 from svmtool.errors import SvmtoolError
 from svmtool.limits import EndedError
-from svmtool.linalg.systems import CALLS_NS, VISIT_NS
+from svmtool.linalg.systems import CALLS_NS, ROW_VISIT_NS, VISIT_NS
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.l1.dual import L1Dual
 from svmtool.objectives.l1.objective import L1Objective
@@ -221,7 +222,7 @@ class ProximalSteps:
         self._held = False
         self._kind = self._next_kind(epoch, o.matrix_work(chosen))
         if self._kind == "epochs":
-            p = self._epochs_on_f(chosen, epoch)
+            p = self._epochs_on_f(chosen)
         else:
             p = self._by_model(chosen, g, violations, epoch)
         self._t = o.search(p, g)
@@ -248,13 +249,13 @@ class ProximalSteps:
         self._rates[other] *= 2.0
         return kind
 
-    def _epochs_on_f(self, chosen: np.ndarray, epoch: float) -> np.ndarray:
+    def _epochs_on_f(self, chosen: np.ndarray) -> np.ndarray:
         """A step by epochs of coordinate descent on f, about as long as that by the last model."""
         o = self.objective
-        w, z, first = o.w.copy(), o.losses.z.copy(), None
-        for _ in range(max(FIRST_EPOCHS, int(self._spent["model"] / max(1.5 * epoch, 1.0)))):
+        w, z, first, epoch = o.w.copy(), o.losses.z.copy(), None, o.descent_work(chosen)
+        for _ in range(max(FIRST_EPOCHS, int(self._spent["model"] / epoch))):
             total = o.epoch(self._random.permutation(chosen), w, z)
-            self.work += 1.5 * epoch + CALLS_NS / 20.0
+            self.work += epoch
             first = total if first is None else first
             self._held = EPOCH_TOL * total <= self.contest.gradient_tol
             if total <= DESCENT_SHARE * first or self.contest.monitor.ended():
@@ -330,7 +331,12 @@ class Multipliers:
     @property
     def expected(self) -> float:
         """Work of a first turn."""
-        return MULTIPLIER_PASSES * self.objective.pass_work
+        return MULTIPLIER_PASSES * self._pass
+
+    @property
+    def _pass(self) -> float:
+        """Nanoseconds of visits to all rows."""
+        return VISIT_NS * self.objective.rows.nnz + ROW_VISIT_NS * self.objective.n
 
     def begin(self, other: Any) -> None:
         """Begin a turn."""
@@ -351,7 +357,7 @@ class Multipliers:
                 self.work = end
                 return None
             f, g = o.gradient()
-            spent = (self._run.work - done + 2.0) * o.pass_work
+            spent = (self._run.work - done) * self._pass + 2.0 * o.pass_work
             self.work += spent
             c.monitor.spend(spent)
             violations = o.violations(g)

@@ -45,7 +45,7 @@ class Quadratic(ABC):
 
     def __init__(self, g: np.ndarray, w: np.ndarray, penalty: np.ndarray, v: np.ndarray | None = None):
         self.g, self.w, self.penalty, self.v = g, w, penalty, w.copy() if v is None else v
-        self.work, self.products, self._count = 0.0, 0, np.zeros(1)
+        self.work, self.products, self._count = 0.0, 0, np.zeros(2)
         self._random = np.empty(len(g), np.int64), np.array([RANDOM_STATE])  # an order, and the state of random numbers
 
     @property

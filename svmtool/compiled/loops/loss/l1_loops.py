@@ -7,6 +7,8 @@ The model of proximal Newton at w (Yuan, Ho and Lin, JMLR 13 (2012), Eq. 13) ove
 with penalty_j = 1, or 0 for a free bias.  One variable's minimiser is a soft threshold.
 """
 
+import math
+
 import numpy as np
 
 from svmtool.compiled import helper, loop
@@ -101,24 +103,28 @@ def gram_epochs(gram, v, g, penalty, count, order, state, max_epochs, tolerance)
 
     Ends when the largest violation in an epoch over all variables is at most `tolerance`; epochs over the non-zero
     variables come between.  v and g, the gradient of q's smooth part, are updated.  Returns the violation, or infinity
-    if it is above the tolerance; count[0] += epochs.  order: scratch; state[0]: that of the random numbers.
+    if it is above the tolerance; count[0] += epochs, count[1] is the sum of the violations that the last one met.
+    order: scratch; state[0]: that of the random numbers.
     """
     d = np.uint64(len(v))
     everywhere = True
     largest = np.inf
     for _ in range(max_epochs):
-        largest = 0.0
+        largest = total = 0.0
         state[0] = shuffled(order, d, state[0])
         for r in range(d):
             j = order[r]
             if not everywhere and v[j] == 0.0:
                 continue
-            largest = max(largest, violation_at(v[j], g[j], penalty[j]))
+            violation = violation_at(v[j], g[j], penalty[j])
+            largest = max(largest, violation)
+            total += violation
             step = moved(v, j, g[j], gram[j * d + j], penalty[j])
             if step != 0.0:
                 for k in range(d):
                     g[k] += step * gram[j * d + k]
         count[0] += 1.0
+        count[1] = total
         if everywhere and largest <= tolerance:
             return largest
         everywhere = largest <= tolerance
@@ -154,9 +160,9 @@ def column_epochs(starts, row_numbers, values, diagonal, g, penalty, v, r, count
     return np.inf
 
 
-@loop("f8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], u8[], f8[], f8)", fast=True)
-def hinge2_column_epoch(starts, row_numbers, values, y, cost, penalty, w, chosen, z, bias):
-    """An epoch of coordinate descent on f for the squared hinge; updates w and z_i = y_i x_i.w.
+@loop("f8(u8[], u4[], f8[], f8[], f8[], f8[], u8[], f8[], f8)", fast=True)
+def hinge2_column_epoch(starts, row_numbers, values, signed, penalty, w, chosen, z, bias):
+    """An epoch of coordinate descent on f for the squared hinge; updates w and z_i = y_i x_i.w; signed_i = 2 C_i y_i.
 
     Each variable takes a Newton step, shortened if f would increase because rows become active.  chosen: the columns to
     visit (len(starts) - 1: the bias feature).  Returns the sum of violations, each before its step, as LIBLINEAR does.
@@ -173,21 +179,22 @@ def hinge2_column_epoch(starts, row_numbers, values, y, cost, penalty, w, chosen
             x = values[m] if j < d else bias
             slack = 1.0 - z[i]
             if slack > 0.0:
-                t = 2.0 * cost[i] * x
-                slope -= t * y[i] * slack
-                curvature += t * x
+                t = signed[i] * x
+                slope -= t * slack
+                curvature += abs(t * x)
         violations += violation_at(w[j], slope, penalty[j])
         step = thresholded(w[j], slope, curvature, penalty[j]) - w[j]
         for _ in range(30):
             if step == 0.0:
                 break
             after = 0.0
+            sign = 1.0 if step > 0.0 else -1.0
             for m in range(lo, hi):
                 i = np.uint64(row_numbers[m]) if j < d else m
                 x = values[m] if j < d else bias
-                slack = 1.0 - z[i] - step * y[i] * x
+                slack = 1.0 - z[i] - math.copysign(step, signed[i]) * x * sign
                 if slack > 0.0:
-                    after -= 2.0 * cost[i] * x * y[i] * slack
+                    after -= signed[i] * x * slack
             new = w[j] + step
             # f decreases along the whole step
             pull = penalty[j] if new > 0.0 or (new == 0.0 and step < 0.0) else -penalty[j]
@@ -197,8 +204,9 @@ def hinge2_column_epoch(starts, row_numbers, values, y, cost, penalty, w, chosen
             step *= 0.5
         if step != 0.0:
             w[j] += step
+            sign = 1.0 if step > 0.0 else -1.0
             for m in range(lo, hi):
                 i = np.uint64(row_numbers[m]) if j < d else m
                 x = values[m] if j < d else bias
-                z[i] += step * y[i] * x
+                z[i] += math.copysign(step, signed[i]) * x * sign
     return violations
