@@ -9,7 +9,7 @@ import scipy.optimize
 from optima import optimum
 from reference import csr_of
 
-from svmtool import registry
+from svmtool import limits, registry
 from svmtool.compiled import threads
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
@@ -19,7 +19,7 @@ from svmtool.objectives.l1.objective import L1Objective, minimum_on_line, violat
 from svmtool.objectives.task import Task
 from svmtool.solvers.l1 import proximal_newton, quadratic
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import Monitor, Rule
+from svmtool.solvers.shared.base import Monitor, Rule, StopFlag
 from svmtool.solvers.shared.contest import Contest
 
 
@@ -247,3 +247,14 @@ def test_large_costs_are_certified(loss, free, monkeypatch):
     assert np.abs(p.R * v).max() <= 1 + 1e-9 and np.abs((1 - p.R) * v).max() <= 1e-9 * (1 + np.sum(found.alpha))
     assert np.all(found.alpha >= 0.0) and p.dual_value(found.alpha) >= (1 - 1e-6) * (1 - 1e-9) * p.value(found.w)
     assert bool(ran) == (loss == "squared hinge")
+
+
+def test_a_run_that_ends_before_its_first_step_has_zero_weights():
+    """The matrix for LIBLINEAR's measure at zero weights is the first work of all."""
+    rng = np.random.default_rng(0)
+    task = Task(DenseRows(rng.normal(size=(60, 8))), np.where(rng.random(60) < 0.5, 1.0, -1.0), np.ones(60))
+    stop = StopFlag()
+    stop.set = True
+    with limits.until(lambda: True):
+        found = registry.solver_of(proximal_newton)(task, Monitor(stop=stop), Rule(gradient=0.01))
+    assert found.status is base.INTERRUPTED and not np.any(found.w) and found.history

@@ -92,7 +92,10 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
         share = 1.0 if objective.logistic else EPOCH_TOL
         rule = rule._replace(gradient=share * rule.gradient if objective.here else None)
     run = Contest(objective, monitor, rule, gap_of_rule=SLOW_MIN_GAP, early=1.0)
-    _ = run.gradient_tol  # computed at zero weights, once
+    try:
+        _ = run.gradient_tol  # computed at zero weights, once
+    except EndedError:  # the first step ends the run
+        run.rule = rule._replace(gradient=None)
     objective.set_point(np.zeros(objective.d))
     if start is not None:
         objective.set_point(start)
