@@ -87,12 +87,6 @@ class CsrRows(Rows):
         """Cut the rows into up to n_blocks blocks of about equal work."""
         return self._partition(self.indptr, n_blocks)
 
-    def signed_sums(self, u: np.ndarray) -> np.ndarray:
-        """f8[n_features, 2]: for each feature j the sum of the positive u_i x_ij, and minus that of the negative."""
-        call, lists = loops.csr_signed_sums, self.csr_arrays
-        sums, _ = self._sum_over(self.sum_blocks, 2 * self.n_features, lambda g, lo, hi: call(*lists, u, g, lo, hi))
-        return sums.reshape(-1, 2)
-
     def class_sums(self, u: np.ndarray, number: np.ndarray, k: int) -> np.ndarray:
         parts, m = self.sum_blocks, self.n_features
         if len(parts) * k > row_storage.MAX_BLOCKS:

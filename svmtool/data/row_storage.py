@@ -79,9 +79,6 @@ class Rows:
         def square_norms(self) -> np.ndarray:
             """Return |x_i|^2 with the bias feature, f8[n]."""
 
-        def signed_sums(self, u: np.ndarray) -> np.ndarray:
-            """Return sums of u_i x_ij over the rows where it is positive, and over the rest, f8[n_features, 2]; CSR."""
-
         def fill_kernel(self, chosen: np.ndarray, K: np.ndarray, first: int) -> None:
             """Write x_i.x_j for the rows `chosen` (i8) to K's lower triangle, from its row `first` on."""
 

@@ -54,18 +54,6 @@ def test_transpose_product(n, d):
 
 
 @every_shape
-def test_signed_sums(n, d):
-    rng, X, csr = made(n, d)
-    u = rng.normal(size=n)
-    for lo, hi in halves(n):
-        sums = np.ones((d, 2))
-        row_loops.csr_signed_sums(*csr, u, sums.reshape(-1), lo, hi)
-        products = X[lo:hi] * u[lo:hi, None]
-        close(sums[:, 0], 1.0 + np.maximum(products, 0.0).sum(axis=0))
-        close(sums[:, 1], 1.0 - np.minimum(products, 0.0).sum(axis=0))
-
-
-@every_shape
 def test_class_sums(n, d):
     rng, X, csr = made(n, d)
     u, number = rng.normal(size=n), rng.integers(0, 3, n)

@@ -73,16 +73,6 @@ def csr_transpose_product(indptr, indices, values, u, g, lo, hi):
                 g[indices[k]] += c * values[k]
 
 
-@loop("void(u8[], u4|u8[], f8[], f8[], f8[], u8, u8)", fast=True)
-def csr_signed_sums(indptr, indices, values, u, sums, lo, hi):
-    """sums[2 j] += the sum of positive u_i x_ij, sums[2 j + 1] -= that of negative ones."""
-    for i in range(lo, hi):
-        for k in range(indptr[i], indptr[i + ONE]):
-            t = u[i] * values[k]
-            at = np.uint64(2) * indices[k] + (ONE if t < 0.0 else np.uint64(0))
-            sums[at] += abs(t)
-
-
 @loop("void(u8[], u4|u8[], f8[], f8[], u8[], f8[], u8, u8, u8)", fast=True)
 def csr_class_sums(indptr, indices, values, u, number, sums, d, lo, hi):
     """Row number_i of sums (d columns) += u_i x_i."""
