@@ -15,15 +15,16 @@ Differs from the papers in:
  4. Between epochs the weights that are not zero move together; a model whose epochs have cost as much as H does is
     solved with H as a matrix (quadratic.py).  Where rows are distributed, products with H take the place of columns.
  5. Where d is large the squared hinge takes turns with the method of multipliers (objectives/l1/dual.py).
- 6. Interior-point steps take over where they are expected to be cheaper, or where round-off ends the others: large
-    costs and badly scaled features make Newton steps short, but hardly change the number of interior-point steps.
+ 6. Interior-point iterations take over where they are expected to be cheaper, or where round-off ends the others:
+    their number depends little on the costs and on the scale of the features, on which the step length of Newton's
+    method depends strongly.
  7. The lower bound is the better one of two: at the slopes of the losses, and at those that the model has where the
     step ends (L1Objective.bound_of_model).
 Stops when: the certified relative gap reaches the target; -e asks for L1_GAP_AN_EPS e (Rule.gap).  -e also ends a run
 where LIBLINEAR's rule holds and the gap is at most SLOW_MIN_GAP; the run's budget begins there, too.  That rule is
 V <= e max(1, min(pos, neg)) / l V_0.  -s 6: V is the sum of violations, V_0 that at w = 0.  -s 5: V_0 is the sum of
 those that an epoch on f (or on the model, where that is cheaper) meets from w = 0, V that of a later epoch, or of a
-point, with EPOCH_TOL e.
+point, with EPOCH_TOL e.  Distributed rows stop by the gap alone.
 Memory: 5 vectors of n, 6 of d; the rows once more by columns, and once for the working set, or d x d twice.
 """
 

@@ -18,7 +18,7 @@ import numpy as np
 from svmtool.compiled.loops.loss import l1_loops as loops
 from svmtool.linalg.systems import CALLS_NS, COPY_NS, FACTOR_NS, VISIT_NS, conjugate_gradient, solve_positive
 from svmtool.linalg.weighted_columns import WeightedColumns
-from svmtool.objectives.l1.objective import minimum_on_line
+from svmtool.objectives.l1.objective import FIRST_STATE, minimum_on_line, violations_at
 from svmtool.tolerances import MIN_POSITIVE
 
 EPOCHS, MATRIX_EPOCHS = 5, 20  # between two steps of the non-zero weights
@@ -29,7 +29,6 @@ PROJECTED_FACTOR = 0.3  # factor of the step's length in the projected search
 MIN_FALL_SHARE = 0.1  # a turn that lowers q by no more than this share of its fall so far is the last
 CG_STEPS, CG_RTOL = 8, 0.03  # products of a step, or as many as epochs have taken work, and its tolerance
 FACE_PRODUCTS = 4  # in a step of the non-zero weights, besides
-RANDOM_STATE = 88172645463325252  # at the start of each model
 GRAM_EPOCH_NS = 0.3  # of a multiplication in an epoch over a matrix
 
 
@@ -46,7 +45,7 @@ class Quadratic(ABC):
     def __init__(self, g: np.ndarray, w: np.ndarray, penalty: np.ndarray, v: np.ndarray | None = None):
         self.g, self.w, self.penalty, self.v = g, w, penalty, w.copy() if v is None else v
         self.work, self.products, self._count = 0.0, 0, np.zeros(2)
-        self._random = np.empty(len(g), np.int64), np.array([RANDOM_STATE])  # an order, and the state of random numbers
+        self._random = np.empty(len(g), np.int64), np.array([FIRST_STATE])  # an order, and the state of random numbers
 
     @property
     def epochs(self) -> int:
@@ -195,10 +194,7 @@ class SumsQuadratic(Quadratic):
 
     def descend(self, tolerance: float) -> float:
         v, penalty, diagonal = self.v, self.penalty, self.diagonal
-        left = np.where(
-            v != 0.0, np.abs(self._slope + penalty * np.sign(v)), np.maximum(np.abs(self._slope) - penalty, 0.0)
-        )
-        if float(left.max(initial=0.0)) <= tolerance:
+        if float(violations_at(v, self._slope, penalty).max(initial=0.0)) <= tolerance:
             return tolerance
         q = v - self._slope / diagonal
         q = np.sign(q) * np.maximum(np.abs(q) - penalty / diagonal, 0.0) - v
