@@ -45,10 +45,8 @@ METHODS = {
     "features": "interior-point steps on the dual problem, systems of a linear kernel's features",
     "variables": "interior-point steps on the dual problem, systems of the variables",
 }
-# What a run of `primal_minimum` takes.  With VALUE_NS, on 25 sets of 300 to 2,000 rows, C = 1 and 1e4, it takes 0.39 to
-# 1.67 of its cost (median 0.71); all runs together 11.3 s of CPU time, with VALUE_NS / 3 13.3, with 3 VALUE_NS 10.3.
-VARIABLE_NS = 450.0  # nanoseconds of a step for a variable without its row: 430 to 520, three sets of 32,000 to 93,000
-STEP_NS = 5e5  # nanoseconds of a step besides
+# On 25 sets of 300 to 2,000 rows, C = 1 and 1e4, a run of `primal_minimum` takes 0.39 to 1.67 of its cost (median
+# 0.71); all runs together 11.3 s of CPU time, with VALUE_NS / 3 13.3, with 3 VALUE_NS 10.3.
 VALUE_NS = 3.0  # nanoseconds that SMO steps take for a value of a kernel row: 2.2 to 4.4 on six sets
 START_VALUES = STARTUP_VISITS * VISIT_NS / VALUE_NS  # values for which they take as long as the program's start
 TARGET_GAP = 1e-14  # interior-point steps end at this gap
@@ -127,8 +125,9 @@ def primal_cost(problem: KernelProblem) -> float:
     """The estimated cost of `primal_minimum`, in values of kernel rows read by steps of pairs; inf if impossible."""
     if not primal_possible(problem):
         return np.inf
-    of_rows = step_cost(RepeatedRows(problem.rows.with_bias(1.0), 1))
-    return power_interior.USUAL_STEPS * (of_rows + VARIABLE_NS * len(problem.y) + STEP_NS) / VALUE_NS
+    copies = len(problem.y) // max(problem.n, 1)
+    step = step_cost(RepeatedRows(problem.rows.with_bias(1.0), copies))
+    return power_interior.USUAL_STEPS * step / VALUE_NS
 
 
 def primal_minimum(problem: KernelProblem) -> np.ndarray | None:

@@ -7,13 +7,14 @@ xi >= 0 the solution has
 
     sum_i a_i y_i x_i = g,   p C_i xi_i^(p-1) = a_i + v_i,   a_i s_i = 0,   v_i xi_i = 0
 
-with g = w, or for |w|_1, w = q - r, q, r >= 0, with (1 - g_j) q_j = 0 and (1 + g_j) r_j = 0.  Newton steps solve these
-with products C_i tau, or tau times a weight of q and r, instead of 0, and tau decreases: Mehrotra's predictor-corrector
-method (SIAM J. Optimization 2 (1992) 575-601).  The third derivative of a power is at most (2 - p) / xi times the
-second, so that with the logarithmic barrier of xi Newton steps stay near this path (Nesterov and Nemirovskii,
-Interior-Point Polynomial Algorithms in Convex Programming, 1994).  Each step factorises P + X'CX, where P and C are
-diagonal, after Jacobi scaling, or I + C^1/2 X P^-1 X' C^1/2 if rows are fewer than features.  The number of steps is
-nearly independent of costs, feature scales and collinear features; that of gradient and multiplier steps is not.
+with g = w, or for |w|_1, w = q - r, q, r >= 0, with (1 - g_j) q_j = 0 and (1 + g_j) r_j = 0. Newton steps solve these
+with products C_i tau, or tau times a weight of q and r, instead of 0, and tau decreases: Mehrotra's predictor-
+corrector method (SIAM J. Optimization 2 (1992) 575-601). The third derivative of a power is at most (2 - p) / xi times
+the second, so that with the logarithmic barrier of xi Newton steps stay near this path (Nesterov and Nemirovskii,
+Interior-Point Polynomial Algorithms in Convex Programming, 1994). Each step factorises P + X'CX, where P and C are
+diagonal, after Jacobi scaling, or I + C^1/2 X P^-1 X' C^1/2, for the change of a, if rows are fewer than features. The
+number of steps is nearly independent of costs, feature scales and collinear features; that of gradient and multiplier
+steps is not.
 """
 
 from __future__ import annotations
@@ -31,9 +32,15 @@ from svmtool.tolerances import GRAM_BELOW, MIN_POSITIVE
 # Usual number of steps.  To a gap of 1e-4 on 15 sets of 4 to 500 features (p = 1, 1.5, 2; C = 1, 100, 1e4; free bias):
 # median 10, 90th percentile 23, maximum 39; smaller gaps take some more
 USUAL_STEPS = 20
+# The same for a linear programme (|w|_1, p = 1), to 1e-6 on 15 sets, C = 1, 100, 1e4: 12 to 135, geometric mean 31; the
+# 90th percentile is 99, and five of the 45 runs end by round-off before
+PROGRAMME_STEPS = 60
 INTERIOR_PRODUCTS = 4.0  # products with the rows in a step
-# Relative residual from which a system of the rows is replaced by one of the features.  Of 2,708 systems of |w|_1 on 15
-# sets (150 rows of 8 to 700 features, C = 1, 1e4, 1e8) 174 were above, and 8 between a tenth and ten times this value
+# Nanoseconds of a step for a row besides its non-zeros (430 to 520, three sets of 32,000 to 93,000 rows), and fixed
+INTERIOR_ROW_NS, INTERIOR_STEP_NS = 450.0, 5e5
+
+# Residual of a system of the rows, over its right-hand side, from which one of the features replaces it.  Of 3,088 of
+# |w|_1 (2 to 60 rows, scales of features over nine orders, costs up to 1e12) 74 are above, and 4 within ten times of it
 MAX_RESIDUAL = 1e-2
 
 
@@ -45,12 +52,13 @@ def by_rows(rows: Rows) -> bool:
 def step_cost(rows: Rows, l1: bool = False) -> float:
     """Approximate nanoseconds of a step, by the costs in linalg/systems.py."""
     length, d, n = rows.nnz / max(rows.n, 1), float(rows.d), float(rows.n)
+    calls = INTERIOR_ROW_NS * n + INTERIOR_STEP_NS
     if by_rows(rows):
-        products = INTERIOR_PRODUCTS + 2.0 * REFINEMENTS * INTERIOR_PRODUCTS
         square = systems.FACTOR_NS * n + systems.COPY_NS + systems.GRAM_NS * length / (1 if l1 else USUAL_STEPS)
-        return systems.VISIT_NS * rows.nnz * products + square * n * n
+        products = INTERIOR_PRODUCTS * (1.0 + 2.0 * REFINEMENTS)
+        return calls + systems.VISIT_NS * rows.nnz * products + square * n * n
     products = INTERIOR_PRODUCTS + 0.5 * length / rows.gram_entries
-    return systems.VISIT_NS * rows.nnz * products + systems.FACTOR_NS * d**3 + systems.COPY_NS * d * d
+    return calls + systems.VISIT_NS * rows.nnz * products + systems.FACTOR_NS * d**3 + systems.COPY_NS * d * d
 
 
 class PowerInterior(Path):
@@ -208,57 +216,58 @@ class PowerInterior(Path):
         if self.free_bias:
             self._along = self._factor.solve(self._root)
 
-    def _solve_system(self, right: np.ndarray) -> np.ndarray:
-        """(P + X'CX)^-1 right."""
-        if self._by_rows:
-            x = refined(self._solve_by_rows, self._product, right)
-            rest = right - self._product(x)
-            unit = np.where(self._penalty > 0.0, self._diagonal, self.rows.bias**2 * float(np.sum(self._curve)))
-            lost = float(np.sum(rest * rest / unit)) > MAX_RESIDUAL**2 * float(np.sum(x * x * unit))
-            if not lost or self.rows.d > GRAM_BELOW:
-                return x
+    def _solved_by_features(self, rest: np.ndarray, outer: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """w and a with  P w = X'a + outer,  a = C (rest - X w),  X with the signs y."""
+        right = self.rows.transpose_product(self._curve * rest * self.y) + outer
+        w = self._unit * refined(self._factor.solve, self._H.__matmul__, self._unit * right)
+        z = np.empty(len(rest))
+        self.rows.margins(w, self.y, z)
+        return w, self._curve * (rest - z)
+
+    def _solved_by_rows(self, rest: np.ndarray, outer: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The same by the n x n system, refined."""
+        w, a, z = np.zeros(self.rows.d), np.zeros(len(rest)), np.empty(len(rest))
+        first, second = outer, rest
+        for _ in range(1 + REFINEMENTS):
+            dw, da = self._row_system(second, first)
+            w, a = w + dw, a + da
+            self.rows.margins(w, self.y, z)
+            first = outer - self._diagonal * w + self.rows.transpose_product(a * self.y)
+            second = rest - z - a / self._curve
+        if self.rows.d <= GRAM_BELOW and not np.abs(second).max() <= MAX_RESIDUAL * np.abs(rest).max():
             self._by_rows = False
             self._factorise_features()
-        return self._unit * refined(self._factor.solve, self._H.__matmul__, self._unit * right)
+            return self._solved_by_features(rest, outer)
+        return w, a
 
-    def _product(self, x: np.ndarray) -> np.ndarray:
-        """(P + X'CX) x."""
-        return self._diagonal * x + self.rows.curvature_product(self._curve, x)
-
-    def _solve_by_rows(self, right: np.ndarray) -> np.ndarray:
-        """`_solve_system` before refinement:  w = P^-1 (right - X'q),  (C^-1 + X P^-1 X') q = X P^-1 right + b.
-
-        For a free bias, b is chosen so that the sum of q satisfies the bias's equation.
-        """
-        plain, along = right.copy(), np.empty(self.rows.n)
+    def _row_system(self, rest: np.ndarray, outer: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """`_solved_by_rows` before refinement; the step of a free bias is the multiplier of its equation."""
+        plain, along = outer.copy(), np.empty(len(rest))
         if self.free_bias:
             plain[-1] = 0.0
         divisor = np.where(self._penalty > 0.0, self._diagonal, 1.0)
-        self.rows.margins(plain / divisor, np.ones(self.rows.n), along)
-        s = self._factor.solve(self._root * along)
+        self.rows.margins(plain / divisor, np.ones(len(rest)), along)
+        s = self._factor.solve(self._root * (self.y * rest - along))
         if self.free_bias:
             bias = self.rows.bias
-            shift = (right[-1] / bias - self._root @ s) / (self._root @ self._along)  # numpy: 0 / 0 raises nothing
-            s += shift * self._along
-        x = (plain - self.rows.transpose_product(self._root * s)) / divisor
+            shift = (self._root @ s + outer[-1] / bias) / (self._root @ self._along)  # numpy: 0 / 0 raises nothing
+            s -= shift * self._along
+        a = self._root * s
+        w = (plain + self.rows.transpose_product(a)) / divisor
         if self.free_bias:
-            x[-1] = shift / bias
-        return x
+            w[-1] = shift / bias
+        return w, self.y * a
 
     def solve(self, changes: list[np.ndarray]) -> tuple[list[np.ndarray], list[np.ndarray]]:
         xi_right = changes[1] / self._xi - self._xi_residual
         rest = changes[0] / self._a - self._row_residual - xi_right / self._xi_curvature
-        right = self.rows.transpose_product(self._curve * rest * self.y)
+        outer = -self._dual_residual
         if self.l1:
             m = len(self._low)
             h = (changes[2] - self._q * self._low_residual) / self._low
             h -= (changes[3] - self._r * self._high_residual) / self._high
-            right += np.append(h / self._spread, self._sums[m:])
-        else:
-            right -= self._dual_residual
-        dw, dz = self._solve_system(right), np.empty(len(rest))
-        self.rows.margins(dw, self.y, dz)
-        da = self._curve * (rest - dz)
+            outer = np.append(h / self._spread, self._sums[m:])
+        dw, da = (self._solved_by_rows if self._by_rows else self._solved_by_features)(rest, outer)
         more = [da, (da + xi_right) / self._xi_curvature]
         if not self.l1:
             return more, [dw]

@@ -191,7 +191,7 @@ ROWS = choosable(
         supported=(RUN_OPTIONS | PAIRS | {"-R"}) - {"-e"},
         paper=NESVM
         + "the problem of LP-SVM (Eqs. 49 and 50) and its smoothing, minimised by Newton steps; then restarted "
-        "PDHG, or column generation (Dedieu, Mazumder and Wang, JMLR 23 (2022))",
+        "PDHG, or interior-point steps",
     ),
     with_free_bias(
         number=52,

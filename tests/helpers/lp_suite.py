@@ -20,13 +20,13 @@ every_problem = pytest.mark.parametrize("name", PROBLEMS)
 SYSTEMS = {  # number -> method
     "features": {51: "stages", 52: "primal"},
     "rounds": {51: "pdhg", 52: "golub-kahan"},
-    "columns": {51: "columns", 52: "golub-kahan"},
+    "interior": {51: "interior", 52: "golub-kahan"},
 }
 
 
 @pytest.fixture(params=SYSTEMS)
 def system(request):
-    """All columns at once by stages; steps in rounds; column generation."""
+    """Stages; steps in rounds; interior-point steps."""
     return SYSTEMS[request.param]
 
 

@@ -18,8 +18,6 @@ from svmtool.objectives.l1.hinge import L1Columns
 from svmtool.objectives.l1.pdhg import L1Pdhg
 from svmtool.objectives.task import Task
 from svmtool.solvers import lp_svm
-from svmtool.solvers.shared.base import Monitor
-from svmtool.solvers.shared.incumbent import Best
 
 WIDE = ["wide", "wide-free", "wide-hard-bias", "tall-free", "tall-hard"]
 
@@ -163,26 +161,14 @@ def test_rows_of_both_signs_keep_their_multipliers():
     assert run.excess > 1.0 and run.bound > 6e3
 
 
-def test_too_slow_steps_leave_the_rest_to_columns():
+def test_interior_point_steps_replace_too_slow_ones():
     """Rows near a space of five dimensions, at a large cost."""
     rng, p = np.random.default_rng(0), reference.random_problem(0, 40, 300, 1e3, bias=1.0, free=True)
     p = p._replace(X=rng.normal(size=(40, 5)) @ rng.normal(size=(5, 300)) + 1e-3 * rng.normal(size=(40, 300)))
-    task, monitor = task_of(p), Monitor(1e-6)
-    best = Best(L1Columns(task))
-    assert lp_svm.by_pdhg(task, monitor, best) is None
-    assert best.gap > 1e-6
-    status = lp_svm.by_columns(task, monitor, best, 1.0)
-    assert status.converged and best.gap <= 1e-6 and best.primal == pytest.approx(l1_optimum(p), rel=2e-6)
-
-
-@pytest.mark.parametrize("few", [True, False])
-def test_many_violated_columns_are_left_to_first_order_steps(few):
-    """Where few ask, as at a small C, columns come in by stages."""
-    p, seen = reference.random_problem(5, 40, 600, 1e-3 if few else 10.0, bias=1.0, free=True), []
-    s = Solved(p, gap=1e-6, system={51: "wide"}, report=lambda **record: seen.append(record["method"]))
-    assert s.status.converged and s.certificate.gap <= 1e-6 * (1 + 1e-6)
-    assert seen[0] == lp_svm.METHODS["wide"]
-    assert set(seen[1:]) == {lp_svm.METHODS["columns" if few else "pdhg"]}
+    seen: list[str] = []
+    s = Solved(p, gap=1e-6, system={51: "pdhg"}, report=lambda **record: seen.append(record["method"]))
+    assert [lp_svm.METHODS["pdhg"], lp_svm.METHODS["interior"]] == list(dict.fromkeys(seen))
+    assert s.status.converged and s.f == pytest.approx(l1_optimum(p), rel=2e-6)
 
 
 @pytest.mark.parametrize("filled", [0.03, 1.0])

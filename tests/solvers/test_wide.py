@@ -3,8 +3,6 @@
 # ruff: noqa: F811  # fixtures are imported, and used by name
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 import reference
@@ -17,18 +15,15 @@ from lp_suite import (  # noqa: F401
     l1_optimum,
     system,
 )
-from optima import Problem, minimiser, optimum
+from optima import minimiser, optimum
 from solver_suite import PROBLEMS
 
 from svmtool import registry
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
-from svmtool.objectives.l1.hinge import L1Columns
 from svmtool.objectives.least_squares import LeastSquares
 from svmtool.objectives.task import Task
-from svmtool.solvers import lp_svm
-from svmtool.solvers.shared.base import Monitor, Rule, Status
-from svmtool.solvers.shared.incumbent import Best
+from svmtool.solvers.shared.base import Rule
 
 
 @every_layout
@@ -91,47 +86,16 @@ def test_extreme_costs_in_many_features(C):
     assert s.status.converged == (s.certificate.gap <= 1e-3 * (1 + 1e-6))
 
 
-def by_columns_of_two(p: Problem, progress: float = lp_svm.LEAVING_GAP_SHARE) -> tuple[Status, list[dict]]:
-    """Why column generation on a problem ended, two columns at a time, and its records."""
-    task, monitor = Task(LAYOUTS["csr"](p), p.y, p.cost, p.free), Monitor(1e-8)
-    best = Best(L1Columns(task))
-    status = lp_svm.by_columns(task, monitor, best, 1.0, 2, progress)
-    assert best.primal == pytest.approx(l1_optimum(p), rel=1e-7)
-    return status, monitor.history
-
-
-@every_problem
-def test_adding_two_columns_at_a_time_reaches_the_optimum(name):
-    status, _ = by_columns_of_two(PROBLEMS[name])
-    assert status.converged
-
-
 @pytest.mark.parametrize("free", [False, True])
-@pytest.mark.parametrize("method", ["pdhg", "columns"])
-def test_columns_that_cannot_matter_are_left_out(method, free):
+def test_columns_that_cannot_matter_are_left_out(free):
     p, active = reference.random_problem(9, 40, 1600, bias=1.0, free=free), []
-    s = Solved(p, system={51: method}, gap=1e-6, report=lambda **record: active.append(record["active"]))
+    s = Solved(p, system={51: "pdhg"}, gap=1e-6, report=lambda **record: active.append(record["active"]))
     assert s.status.converged and s.f == pytest.approx(l1_optimum(p), rel=2e-6)
     assert 0 < active[-1] < 0.8 * p.X.shape[1]
 
 
-def test_columns_leave_only_after_progress():
-    """Else two choices of columns, each right about what the other lacks, may follow each other for ever."""
-    _, history = by_columns_of_two(PROBLEMS["wide"])
-    counts, gaps = [r["active"] for r in history], [r["gap"] for r in history]
-    left = [gaps[k - 1] for k in range(1, len(counts)) if counts[k] < counts[k - 1]]
-    assert left, "no column ever left"
-    assert all(late <= lp_svm.LEAVING_GAP_SHARE * early for early, late in pairwise(left))
-
-
-def test_columns_stay_without_progress():
-    status, history = by_columns_of_two(PROBLEMS["wide"], 0.0)
-    counts = [r["active"] for r in history]
-    assert len(counts) > 3 and counts == sorted(counts) and status.converged
-
-
 @pytest.mark.parametrize("number, shape, filled, expected", [
-    (51, (30, 20), 1.0, "stages"), (51, (30, 1501), 1.0, "wide"), (51, (30, 400), 0.03, "wide"),
+    (51, (30, 20), 1.0, "stages"), (51, (30, 1501), 1.0, "pdhg"), (51, (30, 400), 0.03, "pdhg"),
     (52, (30, 20), 1.0, "primal"), (52, (30, 1501), 1.0, "golub-kahan"), (52, (9, 1600), 0.1, "golub-kahan"),
     (70, (30, 1501), 1.0, "golub-kahan"),
 ])  # fmt: skip

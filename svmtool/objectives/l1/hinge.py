@@ -17,6 +17,10 @@ from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.duality import balanced
 from svmtool.objectives.task import Task
 
+# Weight of the proximal term over sum C_i: at first (see `rise`), least, and its factor from stage to stage
+RHO_FIRST, RHO_MIN, RHO_FACTOR = 1e-3, 1e-10, 0.5
+MAX_RISE = 1e2  # beyond, rounding coarsens the dual point
+
 
 class WeightRows(Rows):
     """The rows of `base`, followed by the rows e_j of the first m features, twice."""
@@ -61,8 +65,9 @@ class L1Hinge(Augmented):
     balanced and scaled multiple has the dual value `bound`.
     """
 
-    def __init__(self, task: Task, rho: float):
-        base, self.task, self.rho = task.rows, task, rho
+    def __init__(self, task: Task):
+        base, self.task, self.total = task.rows, task, float(np.sum(task.cost))
+        self.rho = RHO_FIRST * self.total / rise(task)
         self.whole = L1Columns(task)
         self.m, target = self.whole.m, self.whole.target
         size = np.sqrt(base.diagonal(np.full(base.n, 1.0 / max(base.n, 1))))
@@ -74,22 +79,19 @@ class L1Hinge(Augmented):
         super().__init__(
             WeightRows(base.divided(self.size), m),  # type: ignore[attr-defined]
             np.concatenate([task.y, -np.ones(m), np.ones(m)]),
-            np.concatenate([task.cost, weights]) / rho,
+            np.concatenate([task.cost, weights]) / self.rho,
             1.0,
             target=np.concatenate([target, np.zeros(2 * m)]),
         )
         self.centre = np.zeros(base.d)
 
+    def no_dual_point(self) -> np.ndarray:
+        return np.zeros(self.task.rows.n)
+
     def start_from(self, w: np.ndarray) -> None:
         """Make w (f8[d], in the task's units) the centre."""
         self.set_point(w * self.size)
         self._recentre()
-
-    def set_multipliers(self, alpha: np.ndarray, column_sums: np.ndarray) -> None:
-        """Set the multipliers of the rows (f8[n]), and those of |w_j| from column_sums = sum_i a_i y_i x_i (f8[m])."""
-        n = self.task.rows.n
-        self.beta[:n] = alpha / self.task.cost
-        self.beta[n:] = np.clip(0.5 + 0.5 * np.concatenate([column_sums, -column_sums]), 0.0, 1.0)
 
     def _recentre(self) -> None:
         self.centre += self.w
@@ -97,14 +99,15 @@ class L1Hinge(Augmented):
         self.w[:] = 0.0
         self.z[:] = 0.0
 
-    def recentre(self, sigma: float, rho: float) -> None:
-        """Start the next stage: update multipliers and centre, then sigma and rho."""
-        self.accept()
+    def accept(self) -> None:
+        """Multiplier step; the centre moves to w, and the weight of the proximal term falls."""
+        super().accept()
         self._recentre()
+        rho = max(RHO_FACTOR * self.rho, RHO_MIN * self.total)
         for scaled in (self.cost, self.c, self.u, self._gram, self._pending):
             if scaled is not None:
                 scaled *= self.rho / rho
-        self.sigma, self.rho = sigma, rho
+        self.rho = rho
 
     def _dual_bound(self, g: np.ndarray, loss: float) -> float:
         return 0.0  # `certify` computes it
@@ -191,6 +194,14 @@ class L1Columns:
         column_sums = self.transpose_sums(a)
         largest = max(1.0, float(np.abs(column_sums).max(initial=0.0)))
         return column_sums, largest, inside + (a - inside) / largest
+
+
+def rise(task: Task) -> float:
+    """The factor, 1 or more, by which a large C raises costs, and with them curvatures C_i sigma.
+
+    Where classes are separable a_i stays the same as C grows, and so must the curvature.
+    """
+    return min(max(1.0, float(np.mean(task.cost)) if task.rows.n else 1.0), MAX_RISE)
 
 
 def feasible(task: Task, a: np.ndarray) -> np.ndarray:

@@ -39,7 +39,7 @@ MIN_MOVE = 1e-12  # moves below this leave the primal weight unchanged
 class L1Pdhg:
     """Steps from w (f8[d]) for a task; a starts at the multipliers of opposite duplicates.
 
-    min_size: rows and columns of which none are left out.
+    min_size: rows and columns of which none are left out; nnz: non-zeros of those in use.
 
     After evaluate(): answer (f8[d], the best multiple of w); primal, f there; alpha (f8[n], feasible); bound <= min f,
     its dual value; excess: the largest |sum over a column| minus 1.
@@ -82,7 +82,7 @@ class L1Pdhg:
         least = max(MIN_ROW_SUM * float(np.mean(of_rows)), 1e-300) if np.any(filled) else 1.0
         self._sigma = 1.0 / np.maximum(of_rows, least)
         self._centre, total = np.zeros(len(columns)), float(np.sum(self._sigma))
-        plain = CsrRows(*part.csr_arrays, len(columns))
+        plain, self.nnz = CsrRows(*part.csr_arrays, len(columns)), part.nnz
         if task.free_bias:
             self._centre = plain.transpose_product(self._sigma) / total
         norm = self._norm(plain) if task.free_bias or rows.bias <= 0.0 else 1.0

@@ -163,8 +163,8 @@ class Contest:
         status = self._turns(epochs, steps)
         if interior is not None and (status is INTERIOR or status is base.PRECISION):
             before, status = status, interior()
-            if before is INTERIOR and status is base.PRECISION and self.rule.range is not None:
-                self.slower = None  # round-off ended them, but LIBLINEAR's rule may still be met
+            if before is INTERIOR and status is base.PRECISION:  # round-off ended them
+                self.slower = None
                 status = self._turns(epochs, steps)
         self.candidates = []  # candidates know the contest: a cycle would keep the rows
         return status or base.PRECISION
@@ -390,8 +390,8 @@ class NewtonSteps:
         c, o = self.contest, self.objective
         f, g = o.gradient()
         norm = float(np.sqrt(g @ g))
-        ends = self.rounds and norm * norm <= o.moved / o.sigma
-        status = self._recorded(f, g, norm) or self._stall(f)
+        ends = self.rounds and (norm * norm <= o.moved / o.sigma or self.stalled >= STALL_STEPS)
+        status = self._recorded(f, g, norm, ends) or self._stall(f)
         if status is not None:
             return status
         self.first = ends
@@ -406,7 +406,7 @@ class NewtonSteps:
         self.exact = self.exact and abs(self.t - 1.0) <= 1e-9
         return None
 
-    def _recorded(self, f: float, g: np.ndarray, norm: float) -> Status | None:
+    def _recorded(self, f: float, g: np.ndarray, norm: float, ends: bool) -> Status | None:
         c, o = self.contest, self.objective
         bound, alpha = o.bound, o.dual_point if self.rounds else lambda: None
         if not (self.rounds or o.free_bias):
@@ -436,10 +436,14 @@ class NewtonSteps:
         gap = self.contest.best.gap
         lower = f < self.lowest - (ALM_STALL_RTOL if self.rounds else NEWTON_RTOL) * abs(f)
         better = self.rounds and gap < BETTER * self.smallest
-        self.stalled = 0 if better or (lower and not (self.rounds and self.first)) else self.stalled + 1
-        self.idle = 0 if better else self.idle + (self.rounds and self.first)
+        first = self.rounds and self.first
+        last = first and self.objective.sigma >= SIGMA_MAX / self.unit
+        if first:
+            lower = not last  # a larger sigma may help
+        self.stalled = 0 if better or lower else self.stalled + 1
+        self.idle = 0 if better else self.idle + last
         self.smallest = min(gap, self.smallest)
-        self.lowest = f if self.rounds and self.first else min(f, self.lowest)
+        self.lowest = f if first else min(f, self.lowest)
         most = ALM_STALL_STEPS if self.rounds else STALL_STEPS
         if self.stalled < most and self.idle < ALM_IDLE_ROUNDS:
             return None

@@ -12,20 +12,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from svmtool.limits import EndedError
-from svmtool.linalg.systems import CALLS_NS
 from svmtool.objectives import power_interior
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Status
 from svmtool.solvers.shared.incumbent import Best
+from svmtool.solvers.shared.stalling import Progress
 from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP
 
 if TYPE_CHECKING:
     from svmtool.objectives.class_interior import ClassInterior
     from svmtool.solvers.shared.contest import Contest
 
-INTERIOR_CALLS = 5.0  # an interior-point step's calls, in those of a Newton step
 NAME = "interior-point steps"  # in METHODS and the solver log
 
 
@@ -40,13 +39,14 @@ def candidate(task: Task, p: float, run: Contest, l1: bool = False) -> tuple[Cal
     """What runs these steps on a task with this power of the hinge, and about their work; None: not possible."""
     if not possible(task):
         return None
-    work = power_interior.USUAL_STEPS * (power_interior.step_cost(task.rows, l1) + INTERIOR_CALLS * CALLS_NS)
+    usual = power_interior.PROGRAMME_STEPS if l1 and p == 1.0 else power_interior.USUAL_STEPS
+    work = usual * power_interior.step_cost(task.rows, l1)
     return lambda: interior_steps(power_interior.PowerInterior(task, p, l1), run.monitor, run.best), work
 
 
 def interior_steps(run: power_interior.PowerInterior | ClassInterior, monitor: Monitor, best: Best) -> Status:
     """Improve `best` until the requested gap is reached; return why the steps ended."""
-    monitor.progress = None  # it monitored the other method
+    progress, monitor.progress = monitor.progress, None  # it monitored the other method
     monitor.uses(NAME, "they are expected to cost less than continuing")
     try:
         for t in run.steps():
@@ -62,6 +62,7 @@ def interior_steps(run: power_interior.PowerInterior | ClassInterior, monitor: M
                 return status
     except EndedError:
         return monitor.end()
+    monitor.progress = None if progress is None else Progress(progress.first)
     return base.OPTIMAL if best.gap <= ROUNDOFF_GAP else base.PRECISION
 
 
