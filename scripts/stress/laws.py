@@ -207,7 +207,7 @@ def bound_holds(law: str, seen: Certified, other: float, rounding: float, whose:
 def beside(seen: Certified, theirs: list[Value], seconds: float) -> list[Check]:
     """Both laws of a run to LIBSVM's own rule: theirs: P of LIBSVM's model; seconds: its time.
 
-    Both runs stop within the rule's tolerance of the minimum; ours polishes gaps above SLOW_MIN_GAP.
+    Both runs stop within the rule's tolerance of the minimum; ours goes on where its gap is above SLOW_MIN_GAP.
     """
     other, rounding = sum(v.value for v in theirs), sum(v.rounding for v in theirs)
     holds = not np.isfinite(other) or seen.value <= other + SLOW_MIN_GAP * abs(other) + 2 * (seen.rounding + rounding)

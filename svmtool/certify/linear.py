@@ -150,10 +150,6 @@ class Certifier:
     def value_at_zero(self) -> float:
         return float(self.cost @ self.loss.value(np.broadcast_to(self.target, self.cost.shape)))
 
-    def slopes(self, w: np.ndarray) -> np.ndarray:
-        """The dual point C_i l'(xi_i) that belongs to w, f8[n]."""
-        return self.cost * self.loss.slope(self._slack(w))
-
     def _primal(self, w: np.ndarray, xi: np.ndarray) -> float:
         return self._regular(w) + float(self.cost @ self.loss.value(xi))
 

@@ -112,14 +112,6 @@ class CrammerSingerDescent:
         self.active[:], self._sizes[:] = np.arange(self.n), self.rows.k
         self.state[0], self.state[2] = self.n, self.n * self.rows.k
 
-    def scale(self, t: float) -> None:
-        """Multiply the dual point by t >= 0, or by the largest factor at which it stays feasible."""
-        own = np.arange(self.n) * self.rows.wide + self.number
-        t = min(t, 1.0 / max(float(np.max(1.0 - self._P[own], initial=0.0)), 1e-300))
-        self._P *= t
-        self._P[own] = np.maximum(self._P[own] + (1.0 - t), 0.0)
-        self._W *= t
-
     def dual_value(self) -> float:
         """The dual's value."""
         own = self._P[np.arange(self.n) * self.rows.wide + self.number]

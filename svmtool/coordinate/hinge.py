@@ -122,11 +122,6 @@ class DualCoordinateDescent:
         return float(np.mean(np.abs(self.target))) if self.n else 1.0
 
     @property
-    def cost(self) -> float:
-        """Cost of an epoch over all rows."""
-        return self.n * (self.row_length * VISIT_NS + ROW_VISIT_NS)
-
-    @property
     def free(self) -> int:
         """Number of variables between their bounds."""
         return int(np.count_nonzero((self.alpha > 0.0) & (self.alpha < self.upper)))
@@ -185,10 +180,6 @@ class DualCoordinateDescent:
             self._epoch(self.bias, chunk, first, last)
         return rows
 
-    def minimise_on_face(self, max_visits: float) -> float:
-        """Run conjugate gradients over the free variables; return the visits to non-zeros, `max_visits` at most."""
-        return face_steps(self, max_visits)[0] if self.data.mapped is None else 0.0
-
     def _face_turn(self) -> float:
         """Run conjugate gradients over the free variables; return the approximate cost.
 
@@ -223,17 +214,6 @@ class DualCoordinateDescent:
             sides -= sides.min(axis=0)
         self.w[:] = self.rows.transpose_product(self.alpha * self.y)
         self.unshrink()
-
-    def scale(self, t: float) -> None:
-        """Multiply the dual point by t >= 0, or by the largest factor that its upper bounds allow."""
-        t = min(t, float(np.min(self.upper / np.maximum(self.alpha, 1e-300), initial=np.inf)))
-        self.alpha *= t
-        self.w *= t
-
-    def scale_to_best(self) -> None:
-        """Go to the best multiple of the dual point within its upper bounds."""
-        linear, quadratic = self._terms()
-        self.scale(max(linear, 0.0) / quadratic if quadratic > 0.0 else 1.0)
 
     def dual_value(self) -> float:
         """Return the dual's value at alpha."""

@@ -84,7 +84,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
         if start is not None and task.p > 1.0:
             objective.start_multipliers()
         objective.sigma = contest.SIGMA / steps.unit
-    return contest.result(task, run, epochs, steps, interior)
+    return contest.result(run, epochs, steps, interior)
 
 
 def _unit(task: Task) -> float:

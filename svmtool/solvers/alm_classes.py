@@ -96,7 +96,7 @@ def solve(task: ClassTask, monitor: Monitor, rule: Rule, start: np.ndarray | Non
     work = class_interior.cost(task)
     if work < np.inf:
         interior = (lambda: _interior(task, run)), CLASS_INTERIOR_SHARE * work
-    found = contest.result(task, run, epochs, steps, interior)
+    found = contest.result(run, epochs, steps, interior)
     found.alpha = objective.rows.narrowed(found.alpha).reshape(n, k)
     return found
 

@@ -83,7 +83,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     epochs = Epochs(run, descent_from(objective, seed)) if method == "epochs" else None
     system = method if method in ("dual", "cg") else "primal" if objective.d <= GRAM_BELOW else "cg"
     steps = NewtonSteps(run, system)
-    return contest.result(task, run, epochs, steps, interior_steps.candidate(task, 2.0, run))
+    return contest.result(run, epochs, steps, interior_steps.candidate(task, 2.0, run))
 
 
 def _sampled(objective: SquaredHinge, monitor: Monitor, seed: int) -> None:

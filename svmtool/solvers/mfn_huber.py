@@ -52,4 +52,4 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
             alpha = objective.dual_point()
         upper = objective.cap * task.cost
         epochs = Epochs(run, DualCoordinateDescent(task.rows, task.y, 1.0 / task.cost, upper, seed, alpha))
-    return contest.result(task, run, epochs, NewtonSteps(run, "cg" if method == "epochs" else method))
+    return contest.result(run, epochs, NewtonSteps(run, "cg" if method == "epochs" else method))

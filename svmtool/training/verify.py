@@ -2,8 +2,6 @@
 
 1. All weights are finite, and the objective is at most its value at w = 0 and at the start.
 2. If the solver reports convergence, the certificate confirms it: the exact minimiser, or the requested gap.
-3. If the certified gap is large and above the target, a share of training's work is spent on better primal and
-   dual points.
 
 A result that violates 1 or 2 is solved again by a slow and robust method (solvers/shared/fallback.py).  If this does
 not converge either, the run is reported as not converged.  Results of a paper's algorithm (--method paper) are only
@@ -22,7 +20,6 @@ from svmtool.params import Settings
 from svmtool.registry.row import Solver
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import CONFIRMED_GAP, Monitor, Result
-from svmtool.tolerances import SLOW_MIN_GAP
 from svmtool.training.notices import asked_gap
 
 SAME_RTOL = 1e-6  # relative difference of values that prints the same digits
@@ -45,10 +42,6 @@ class Problems(Protocol):
     def certify(self, k: int, result: Result, alpha: np.ndarray | None = None) -> Certificate: ...
     def solve_anew(self, k: int, start: np.ndarray, gap: float, monitor: Monitor) -> Result | None: ...
 
-    def polished(
-        self, k: int, result: Result, found: Certificate, work: float, monitor: Monitor
-    ) -> tuple[np.ndarray, np.ndarray] | None: ...
-
 
 def verified(
     problems: Problems, k: int, result: Result, monitor: Monitor, start: np.ndarray | None = None
@@ -66,8 +59,6 @@ def verified(
     claimed = result.history[-1]["gap"]
     if problems.solver.optimal:
         asked = problems.settings.target
-        if certificate.gap > max(SLOW_MIN_GAP, asked or 0.0) and not monitor.ended():
-            certificate = _polished(problems, k, result, certificate, monitor)
         if _contradicts(result, claimed, certificate, asked):
             result, certificate = _solved_anew(problems, k, result, certificate, monitor)
     last = result.history[-1]  # it is printed
@@ -130,27 +121,6 @@ def _note(result: Result, primal: float, dual: float = 0.0) -> None:
     record["active"] = result.history[-1].get("active", 0)
     result.history = [*result.history, record]
     result.iterations += 1
-
-
-def _polished(problems: Problems, k: int, result: Result, certificate: Certificate, monitor: Monitor) -> Certificate:
-    """Check 3: improve the result and its certificate with a share of training's work."""
-    from svmtool.training.polish import allowance  # imported when needed: most runs do not
-
-    visits = result.visits
-    if visits is None:
-        visits = float(sum(2 * int(record.get("cg", 0)) + 3 for record in result.history))
-    better = problems.polished(k, result, certificate, allowance(visits, problems.rows.nnz, problems.count), monitor)
-    if better is None:
-        return certificate
-    w, alpha = better
-    again = problems.certify(k, Result(w, result.status, 0, [], result.alpha), alpha)
-    if again.primal > certificate.primal:
-        w, again = result.w, problems.certify(k, result, alpha)
-    result.w = w
-    again = again.bounded_by(certificate)
-    if again.gap < certificate.gap:
-        _note(result, again.primal, again.dual)
-    return again
 
 
 def _contradicts(result: Result, claimed: float, certificate: Certificate, asked: float | None) -> bool:

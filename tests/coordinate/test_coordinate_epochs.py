@@ -27,7 +27,7 @@ def by_epochs(task: Task, monitor: Monitor, rule: Rule) -> Result:
     kind, more = (Augmented, {"p": 1.0}) if task.p == 1.0 else (SquaredHinge, {})
     run = contest.Contest(task.objective(kind, target=task.target, **more), monitor, rule)
     descent = DualCoordinateDescent.of_power(task.rows, task.y, task.cost, task.p, 1, task.target)
-    return contest.result(task, run, contest.Epochs(run, descent), None)
+    return contest.result(run, contest.Epochs(run, descent), None)
 
 
 POWERS = {"hinge": 1.0, "squared hinge": 2.0}
@@ -97,7 +97,7 @@ def test_the_dual_point_of_the_epochs_is_kept(system):
         run = contest.Contest(task.objective(Augmented, p=1.0, target=None), Monitor(gap=1e-12), Rule())
         epochs = contest.Epochs(run, DualCoordinateDescent.of_power(task.rows, task.y, task.cost, 1.0, 1))
         steps = contest.NewtonSteps(run, system, rounds=True)
-        found = contest.result(task, run, epochs, steps)
+        found = contest.result(run, epochs, steps)
         bounds = [record["bound"] for record in found.history]
         assert found.status.converged and all(np.diff(bounds) >= 0.0)
         assert p.dual_value(found.alpha) >= bounds[-1] * (1 - 1e-12)
@@ -197,9 +197,9 @@ def test_dual_rule_is_followed_by_the_primal_rule():
 
     def share_of(rule: Rule) -> tuple[float, float]:
         """Work of a run, and the gradient where it ends as a share of that at 0."""
-        found = solve_mfn(task, Monitor(), rule, method="epochs")
+        found = solve_mfn(task, monitor := Monitor(), rule, method="epochs")
         assert found.status.converged
-        return found.visits, norms(found.w) / norms(np.zeros(task.rows.d))
+        return monitor.work, norms(found.w) / norms(np.zeros(task.rows.d))
 
     exact, _ = share_of(Rule(range=1e-6))
     early, share = share_of(Rule(range=1e-6, late=late))

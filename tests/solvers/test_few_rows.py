@@ -71,7 +71,7 @@ def large_numbers(d: int) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize(("solver", "gap"), [(1, 1e-3), (2, 1e-3), (40, 1e-6)])
 def test_few_rows_of_large_numbers_reach_the_minimum(solver, gap, d):
     X, y = large_numbers(d)
-    problems = OneVsRest(reference.table_of(X, y, np.full(50, 1e6)), Settings.of(solver=solver))
+    problems = OneVsRest(reference.table_of(X, y, np.full(50, 1e6)), Settings.of(solver=solver, gap=gap))
     [result], certificate = problems.fit_and_certify()
     assert result.status.converged
     assert certificate.gap <= gap

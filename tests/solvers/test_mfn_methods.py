@@ -314,13 +314,3 @@ def test_bound_of_a_free_bias(kind, layout):
         o.set_point(best.w)
         o.gradient()
         assert o.bound == pytest.approx(best.f, rel=1e-6)
-
-
-def test_passes_stay_within_their_ends():
-    p = reference.random_problem(1, 40, 6)
-    descent = DualCoordinateDescent(CsrRows(*csr_of(p.X), 6), p.y, np.zeros(40), p.cost, 1)
-    descent.run()
-    assert np.any(descent.alpha == p.cost)
-    descent.scale(3.0)
-    assert np.all(descent.alpha <= p.cost * (1 + 1e-15))
-    np.testing.assert_allclose(descent.w, p.A.T @ (descent.alpha * p.y), atol=1e-12)

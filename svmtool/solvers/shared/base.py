@@ -72,14 +72,12 @@ class Result(SolverResult):
     alpha: dual point that belongs to w, length n; dual methods only.
     taken: how often FALSVM added each row, i8[n].
     inverse: of adaptable models of the paper, (I + 2 sum_i C_i x_i x_i')^-1 over the rows added, f8[d, d].
-    visits: visits to each row, on average; None: as in the history.
     untouched: whether w is the starting point, before any solver ran.
     """
 
     taken: np.ndarray | None = None
     inverse: np.ndarray | None = None
     untouched = False
-    visits: float | None = None
 
     def __init__(self, w: np.ndarray, status: Status, iterations: int, history: list, alpha: np.ndarray | None = None):
         super().__init__(alpha, status, iterations, history)

@@ -496,14 +496,9 @@ def newton_steps(
     return status
 
 
-def result(
-    task: Any, contest: Contest, epochs: Epochs | None, steps: NewtonSteps | None, interior: tuple | None = None
-) -> Result:
-    """Run the contest of a task and return its result; interior: the last two arguments of `Contest.run`."""
+def result(contest: Contest, epochs: Epochs | None, steps: NewtonSteps | None, interior: tuple | None = None) -> Result:
+    """Run the contest and return its result; interior: the last two arguments of `Contest.run`."""
     monitor, best = contest.monitor, contest.best
     status = contest.run(epochs, steps, *(interior or ()))
     count = 0 if epochs is None else epochs.descent.count
-    found = Result(best.w, status, max(count, monitor.iterations), monitor.history, best.alpha)
-    work = sum(candidate.work for candidate in (epochs, steps) if candidate is not None)
-    found.visits = work / (VISIT_NS * max(stored_rows(task.rows).nnz, 1))
-    return found
+    return Result(best.w, status, max(count, monitor.iterations), monitor.history, best.alpha)

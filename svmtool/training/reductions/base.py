@@ -290,21 +290,6 @@ class Reduction(ABC):
         """Whether the weights of a result are finite."""
         return bool(np.all(np.isfinite(w)))
 
-    def polished(
-        self, k: int, result: Result, found: Certificate, work: float, monitor: Monitor
-    ) -> tuple[np.ndarray, np.ndarray] | None:
-        """Better weights and a better dual point of problem k, see polish.py; None where it has no such epochs."""
-        power = self.loss.hinge_power
-        if self.robust or self.solver.regulariser == "|w|_1" or power is None:
-            return None
-        from svmtool.training.polish import polished
-
-        alpha = self.dual_point(result)
-        candidates = [] if alpha is None else [alpha]
-        if power == 2.0:
-            candidates.append(self._certifier(k).slopes(result.w))
-        return polished(self.task(k), power, result.w, found.primal, candidates, work, monitor)
-
     def solve_anew(self, k: int, start: np.ndarray, gap: float, monitor: Monitor) -> Result | None:
         """Problem k by the slow method that results fall back to; None where it has none."""
         if self.robust:

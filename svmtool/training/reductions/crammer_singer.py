@@ -27,7 +27,7 @@ from svmtool.models.linear import LinearModel
 from svmtool.objectives.class_rows import ClassTask
 from svmtool.objectives.task import Task
 from svmtool.registry import Solver
-from svmtool.solvers.shared.base import Monitor, Result
+from svmtool.solvers.shared.base import Result
 from svmtool.training.reductions.base import Reduction
 
 SQRT2 = math.sqrt(2.0)
@@ -81,18 +81,6 @@ class CrammerSinger(Reduction):
 
     def zero_dual_point(self, k: int) -> np.ndarray | None:
         return np.zeros((self.rows.n, self.k))
-
-    def polished(
-        self, k: int, result: Result, found: Certificate, work: float, monitor: Monitor
-    ) -> tuple[np.ndarray, np.ndarray] | None:
-        from svmtool.training.polish import polished, polished_classes
-
-        task = self.task(k)
-        if self.k != 2:
-            return None if self.k < 2 else polished_classes(task, result.w, found.primal, result.alpha, work, monitor)
-        v, alpha = SQRT2 * result.w.reshape(-1, 2)[:, 0], result.alpha[:, 0] * self.classes.signs(0)
-        better = polished(task, 1.0, np.ascontiguousarray(v), found.primal, [alpha], work, monitor)
-        return None if better is None else self._of_two(*better)
 
     def _start_of(self, k: int, start: np.ndarray | None) -> np.ndarray | None:
         if start is None:
