@@ -32,18 +32,12 @@ MIN_PANEL_ORDER, PANEL_COLUMNS = 1024, 64
 
 
 def solve_positive(H: np.ndarray, g: np.ndarray) -> np.ndarray:
-    """H^-1 g for a positive definite H whose upper triangle is given; see solve_shifted."""
-    return solve_shifted(H, g)[0]
+    """H^-1 g for a positive definite H whose upper triangle is given.
 
-
-def solve_shifted(H: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, float]:
-    """As `solve_positive`; also returns the multiple of the identity that was added to H.
-
-    It is 0 unless H is singular up to round-off, and then as small as possible.
-    Raises SvmtoolError if none suffices: non-finite numbers, or a diagonal of zeros.
+    If H is singular up to round-off, the smallest multiple of the identity that suffices is added.
+    Raises SvmtoolError if none does: non-finite numbers, or a diagonal of zeros.
     """
-    factored = Factored(H)
-    return factored.solve(g), factored.shift
+    return Factored(H).solve(g)
 
 
 def mirror(H: np.ndarray) -> np.ndarray:

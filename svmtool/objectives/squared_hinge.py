@@ -12,9 +12,8 @@ import numpy as np
 from svmtool.compiled.loops.loss import hinge_loops as loops
 from svmtool.data.replicated import base_rows
 from svmtool.data.row_storage import Rows
-from svmtool.linalg.systems import FACTOR_NS, solve_positive, solve_shifted
+from svmtool.linalg.systems import FACTOR_NS, solve_positive
 from svmtool.objectives.base import Objective
-from svmtool.objectives.orthogonal import minimiser, possible
 
 
 def dual_bound(total: float, square: float, loss: float) -> float:
@@ -74,16 +73,6 @@ class SquaredHinge(Objective):
     def _slopes_at_zero(self) -> np.ndarray:
         return -2.0 * self.cost * self.y * np.maximum(self.target, 0.0)
 
-    def _by_features(self, g: np.ndarray) -> np.ndarray:
-        """See Objective.  If round-off makes the Hessian singular, the active rows are factorised instead."""
-        p, shift = solve_shifted(self.hessian(), g)
-        if shift > 0.0 and possible(self.rows):
-            used = self.active_rows()
-            X = self.rows.dense_of(used) * self.y[used, None]
-            w, _ = minimiser(X, self._targets(used), np.sqrt(2.0 * self.cost[used]), self.free_bias)
-            return w - self.w
-        return -p
-
     @property
     def has_dual_system(self) -> bool:
         """Whether dual systems are possible: the rows are in this process, and the bias is regularised."""
@@ -119,12 +108,6 @@ class SquaredHinge(Objective):
         bound = dual_bound(total, quadratic, 0.0)
         if bound > self.face_bound and quadratic > 0.0:  # 0 where squares of tiny multipliers underflow
             self.face_bound, self.face_alpha = bound, alpha * (total / quadratic)
-
-    def best_dual_point(self, alpha: np.ndarray | None = None, value: float = -np.inf) -> np.ndarray | None:
-        """The best of `dual_point` (returned as None), the points of `face`, and `alpha` with the given dual value."""
-        if self.bound >= max(self.face_bound, value):
-            return None
-        return alpha if value >= self.face_bound else self.face_alpha
 
     def _more(self, chosen: np.ndarray) -> dict[str, Any]:
         return {"target": self._targets(chosen)}

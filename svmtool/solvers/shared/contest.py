@@ -480,20 +480,15 @@ class NewtonSteps:
         return min(CG_LOOSE, max(CG_TIGHT, (decrement / f) ** 0.5))
 
 
-def newton_steps(
-    objective: Any, monitor: Monitor, rule: Rule, system: str, by_rows: bool = False, work: float = np.inf
-) -> Status | None:
-    """Take Newton steps alone from the objective's w, which moves to the best point; return why they ended.
-
-    See NewtonSteps; None where `work` is done.
-    """
+def newton_steps(objective: Any, monitor: Monitor, rule: Rule, system: str) -> Status:
+    """Take Newton steps alone from the objective's w, which moves to the best point; return why they ended."""
     contest = Contest(objective, monitor, rule)
     contest.late = True
-    steps = NewtonSteps(contest, system, by_rows=by_rows)
-    status = steps.turn(work)
-    if contest.best.primal < steps.primal and (status is None or not status.converged):
+    steps = NewtonSteps(contest, system, by_rows=False)
+    status = steps.turn(np.inf)
+    if contest.best.primal < steps.primal and not (status and status.converged):
         objective.set_point(contest.best.w)
-    return status
+    return status or base.PRECISION
 
 
 def result(contest: Contest, epochs: Epochs | None, steps: NewtonSteps | None, interior: tuple | None = None) -> Result:

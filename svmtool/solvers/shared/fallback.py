@@ -2,15 +2,11 @@
 
     min over w of  R(w) + sum_i C_i l(target_i - y_i x_i.w),   R = 1/2 |w|^2 or |w|_1, a free bias left out
 
-Squared hinge: a few factorised Newton steps (contest.py) from the result; if these do not suffice, orthogonal
-factorisations of the active rows where these are cheap (objectives/orthogonal.py); then Newton steps from zero with
-systems of the active rows, or with conjugate gradients if these are many or the bias is free.  Neither forms a Gram
-matrix of features.
-Hinge and its powers below 2: interior-point steps (interior_steps.py) if features are few.  If these do not suffice,
-the hinge by dual coordinate descent.  Least squares: one orthogonal factorisation, where that is cheap.  Otherwise, and
-for other losses: SciPy's L-BFGS-B (Byrd, Lu, Nocedal and Zhu, SIAM Journal on Scientific Computing 16 (1995) 1190-1208)
-on the certifier's losses, each weight measured in 1 / sqrt(1 + sum_i C_i x_ij^2), so that columns of any scale are
-alike; |w|_1 is the sum of two vectors >= 0 whose difference is w.
+Hinge and squared hinge: interior-point steps (interior_steps.py) if a system of the features or the rows is small.  If
+these do not suffice, the hinge by dual coordinate descent.  Least squares: one orthogonal factorisation, where that is
+cheap.  Otherwise, and for other losses: SciPy's L-BFGS-B (Byrd, Lu, Nocedal and Zhu, SIAM Journal on Scientific
+Computing 16 (1995) 1190-1208) on the certifier's losses, each weight measured in 1 / sqrt(1 + sum_i C_i x_ij^2), so
+that columns of any scale are alike; |w|_1 is the sum of two vectors >= 0 whose difference is w.
 
 Stops when: f no longer decreases, after MAX_FALLBACK_ITERATIONS iterations, or by a limit of the run.
 Memory: 5 vectors of n, about 25 of d.
@@ -22,26 +18,25 @@ import contextlib
 
 import numpy as np
 
+from svmtool import limits
 from svmtool.coordinate.hinge import DualCoordinateDescent
+from svmtool.data.row_storage import Rows
 from svmtool.errors import SvmtoolError
 from svmtool.limits import EndedError
+from svmtool.linalg.systems import least_squares
 from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.losses import Loss
-from svmtool.objectives.orthogonal import Orthogonal, all_rows, possible
-from svmtool.objectives.power_interior import PowerInterior
 from svmtool.objectives.squared_hinge import SquaredHinge
 from svmtool.objectives.task import Task
-from svmtool.solvers.shared import base
+from svmtool.solvers.shared import base, interior_steps
 from svmtool.solvers.shared.base import Monitor, Result, Rule
-from svmtool.solvers.shared.contest import newton_steps
+from svmtool.solvers.shared.contest import Contest, Epochs
 from svmtool.solvers.shared.incumbent import Best
-from svmtool.solvers.shared.interior_steps import interior_steps
-from svmtool.solvers.shared.interior_steps import possible as possible_interior
-from svmtool.tolerances import GRAM_BELOW, SUFFICIENT_RISE
 
 MAX_FALLBACK_ITERATIONS = 1000  # most iterations, or coordinate epochs
 MAX_FALLBACK_VISITS = 2e9  # most visits to a non-zero in all
-MAX_REFINING_STEPS, REFINED_SHARE = 20, 0.1  # factorised steps from the result, and the share of the gap they go to
+MAX_WORK = 1 << 29  # (rows + features) features^2 up to which a factorisation takes at most a second
+MAX_FACTOR_NUMBERS = 1 << 22  # (rows + features) features up to which it is tried: 40 bytes each
 
 
 def solve(task: Task, loss: Loss, l1: bool, start: np.ndarray, gap: float, monitor: Monitor) -> Result | None:
@@ -50,82 +45,55 @@ def solve(task: Task, loss: Loss, l1: bool, start: np.ndarray, gap: float, monit
     None where no method is available: a hinge with |w|_1, or with a free bias and many features.
     """
     max_iter = max(10, int(min(MAX_FALLBACK_ITERATIONS, MAX_FALLBACK_VISITS / max(task.rows.nnz, 1))))
-    interior = None
-    if loss.hinge_power is not None and loss.hinge_power < 2.0 and not l1 and possible_interior(task):
-        best = Best(task.objective(Augmented, p=loss.hinge_power, target=task.target))
-        interior_steps(PowerInterior(task, loss.hinge_power), monitor.child(gap), best)
-        interior = Result(best.w, base.PRECISION, monitor.iterations, monitor.history, best.alpha)
-        if best.gap <= gap:
-            return interior
-    if loss.hinge_power == 1.0:
-        other = None if l1 else _by_coordinates(task, gap, monitor, max_iter)
-        return interior if other is None else other
-    if loss.hinge_power == 2.0 and not l1:
-        refined, f, bound = _refined(task, start, gap, monitor)
-        return refined if f - bound <= gap * f < np.inf else _by_rows(task, refined, f, bound, gap, monitor, max_iter)
-    if loss.floor < 0.0 and not l1 and possible(task.rows):
+    p, alpha = loss.hinge_power, None
+    if p is not None and not l1 and (best := _hinge(task, p, gap, monitor.child(gap, max_iter))) is not None:
+        alpha = best.alpha
+        if p == 1.0 or best.gap <= gap:
+            return Result(best.w, base.PRECISION, monitor.iterations, monitor.history, alpha)
+    if p == 1.0:
+        return None
+    if loss.floor < 0.0 and not l1 and factorisation_possible(task.rows):
         with contextlib.suppress(SvmtoolError, EndedError):
-            w, alpha = all_rows(task)
+            w, alpha = orthogonally(task)
             return Result(w, base.PRECISION, monitor.iterations, monitor.history, alpha)
-    objective = _Scaled(task, loss, l1, monitor)
+    scaled = _Scaled(task, loss, l1, monitor)
     try:
         with np.errstate(all="ignore"):
-            objective.minimise(start, max_iter)
+            scaled.minimise(start, max_iter)
         status = base.PRECISION
     except EndedError:
         status = monitor.limit() or base.PRECISION
-    return Result(objective.best_w, status, objective.calls, monitor.history)
+    return Result(scaled.best_w, status, scaled.calls, monitor.history, alpha)
 
 
-def _refined(task: Task, start: np.ndarray, gap: float, monitor: Monitor) -> tuple[Result, float, float]:
-    """Return the result of factorised steps from freshly computed margins at `start`, its f, and a lower bound of f.
+def _hinge(task: Task, p: float, gap: float, monitor: Monitor) -> Best | None:
+    """Interior-point steps, and for the hinge coordinate descent where these leave a larger gap; None: neither."""
+    run = Contest(task.objective(SquaredHinge if p == 2.0 else Augmented, target=task.target), monitor, Rule())
+    interior = interior_steps.candidate(task, p, run)
+    if interior is not None:
+        interior[0]()
+    epochs = p == 1.0 and DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias, copied=True)
+    if epochs and run.best.gap > gap:
+        run.run(Epochs(run, DualCoordinateDescent.of_power(task.rows, task.y, task.cost, p, 1, task.target)), None)
+    return run.best if epochs or interior is not None else None
 
-    Most results that come here are correct except for round-off accumulated in their margins over many steps.  Where a
-    Gram matrix of the features loses its digits too, an orthogonal factorisation may still keep them.
+
+def factorisation_possible(rows: Rows) -> bool:
+    """Whether an orthogonal factorisation of a copy of the rows is cheap enough."""
+    return rows.in_memory and (rows.n + rows.d) * rows.d * max(rows.d, MAX_WORK // MAX_FACTOR_NUMBERS) <= MAX_WORK
+
+
+def orthogonally(task: Task) -> tuple[np.ndarray, np.ndarray]:
+    """The w that minimises 1/2 w'Rw + sum_i C_i (t_i - y_i x_i.w)^2, and its multipliers; errors as of least_squares.
+
+    Normal equations square the condition number, and lose the digits of residuals that are differences of large sums.
     """
-    if task.rows.d > GRAM_BELOW:
-        return Result(start, base.PRECISION, monitor.iterations, monitor.history), np.inf, -np.inf
-    objective = task.objective(SquaredHinge, target=task.target)
-    objective.set_point(start)
-    with contextlib.suppress(SvmtoolError):  # no factor: conjugate gradients need none
-        newton_steps(objective, monitor.child(REFINED_SHARE * gap, MAX_REFINING_STEPS), Rule(), "primal")
-    objective.set_point(objective.w.copy())
-    f, _ = objective.gradient()
-    if f - objective.bound > gap * f and possible(task.rows):
-        with contextlib.suppress(SvmtoolError, EndedError):
-            Orthogonal(objective).refine(REFINED_SHARE * gap)
-        f, _ = objective.gradient()
-    alpha, bound = _better(objective, None, -np.inf)
-    return Result(objective.w, base.PRECISION, monitor.iterations, monitor.history, alpha), f, bound
-
-
-def _by_rows(
-    task: Task, known: Result, least: float, bound: float, gap: float, monitor: Monitor, max_iter: int
-) -> Result:
-    """Solve the squared hinge by Newton steps from zero, with systems of the active rows if these are few.
-
-    known: a result with f(known.w) = least and a dual point of value `bound`.
-    """
-    rows = task.rows.as_csr()
-    objective = SquaredHinge(rows, task.y, task.cost, task.free_bias, target=task.target)
-    system = "dual" if objective.has_dual_system else "cg"
-    best, alpha = known.w, known.alpha
-    objective.set_point(np.zeros(objective.d))
-    inner = monitor.child(gap, max_iter)
-    newton_steps(objective, inner, Rule(), system, system == "dual", MAX_FALLBACK_VISITS)
-    if objective.gradient()[0] <= least:
-        best = objective.w
-    alpha, _ = _better(objective, alpha, bound)
-    return Result(best, base.PRECISION, inner.iterations, monitor.history, alpha)
-
-
-def _better(objective: SquaredHinge, alpha: np.ndarray | None, bound: float) -> tuple[np.ndarray | None, float]:
-    """Return the better of the objective's best dual point and alpha, whose dual value is `bound`, and its value."""
-    own = max(objective.bound, objective.face_bound)
-    if own <= bound:
-        return alpha, bound
-    alpha = objective.best_dual_point()
-    return objective.dual_point() if alpha is None else alpha, own
+    limits.check()
+    root, X = np.sqrt(2.0 * task.cost), task.rows.dense_of(np.arange(task.rows.n)) * task.y[:, None]
+    penalties = np.eye(X.shape[1] - task.free_bias, X.shape[1])
+    b = np.concatenate([root * (1.0 if task.target is None else task.target), np.zeros(len(penalties))])
+    w, r = least_squares(np.vstack([root[:, None] * X, penalties]), b)
+    return w, root * r[: len(root)]
 
 
 class _Scaled:
@@ -170,24 +138,3 @@ class _Scaled:
         if not self.l1:
             return scale * f, scale * self.unit * (g + inner)
         return scale * f, scale * np.concatenate((self.unit * (g + self.penalty), self.unit * (self.penalty - g)))
-
-
-def _by_coordinates(task: Task, gap: float, monitor: Monitor, max_iter: int) -> Result | None:
-    """Run dual coordinate descent for the hinge; None where it is not possible.
-
-    It ends when as many epochs as before raised the dual value by less than SUFFICIENT_RISE times the wanted gap.
-    """
-    if not DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias, copied=True):
-        return None
-    descent, before = DualCoordinateDescent.of_power(task.rows, task.y, task.cost, 1.0, 1, task.target), -np.inf
-    for k in range(max_iter):
-        descent.run()
-        if monitor.ended():
-            break
-        if k & (k + 1) == 0:  # epochs double from one evaluation to the next
-            primal, dual = descent.primal_value(), descent.dual_value()
-            if primal - dual <= gap * primal or dual - before <= SUFFICIENT_RISE * gap * abs(dual):
-                break
-            before = dual
-            descent.unshrink()  # so that no row shrunk by mistake stays at its bound
-    return Result(descent.w, monitor.limit() or base.PRECISION, descent.count, monitor.history, descent.alpha)
