@@ -183,13 +183,10 @@ def level(free: np.ndarray, high: float, low: float) -> float:
 
 
 class ViolatingSets:
-    """Sets of about `full` variables: the newest half of the last set and the most violating variables.
+    """Sets of about `full` variables, or more: the newest half of the last set and the most violating variables."""
 
-    max_size: the size that `full` may grow to.
-    """
-
-    def __init__(self, full: int, max_size: int = MAX_SET_SIZE):
-        self.size, self.full, self.max_size = min(FIRST_SET_SIZE, full), full, max(full, max_size)
+    def __init__(self, full: int):
+        self.size, self.full, self.max_size = min(FIRST_SET_SIZE, full), full, max(full, MAX_SET_SIZE)
         self.newest = np.empty(0, np.int64)
         self.rounds = 0
 

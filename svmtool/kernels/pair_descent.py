@@ -6,12 +6,13 @@ The steps are compiled/loops/kernel/working_set_loops.py's; see kernels/decompos
 from __future__ import annotations
 
 import threading
+from typing import NamedTuple
 
 import numpy as np
 
 from svmtool import limits
 from svmtool.compiled.loops.kernel import working_set_loops as loops
-from svmtool.kernels.decomposition import MAX_SET_SIZE, Decomposition, ViolatingSets
+from svmtool.kernels.decomposition import MAX_SET_SIZE, Decomposition
 from svmtool.kernels.problems import KernelProblem
 from svmtool.kernels.rows import large_array
 from svmtool.tolerances import MIB
@@ -21,10 +22,7 @@ MAX_STEPS_EACH = 100  # steps for each variable of a working set, at most: a rou
 VIOLATION_SHARE = 0.1  # a subproblem is solved to this share of the violation among all variables ...
 TOLERANCE_SHARE = 0.5  # ... but to no less than this share of the tolerance
 NEGLIGIBLE_ERROR = 0.1  # share of the tolerance up to which errors of f do not matter
-STALL_SETS = 50  # sets within a working set without a smaller violation: round-off of f accumulates there
-FIRST_STEPS_EACH = 10  # steps for each variable among all of a large working set, before they continue ...
-INNER_SET_SIZE = 256  # ... within sets of this many variables, whose block of the kernel matrix takes 256 KB, ...
-MAX_INNER_SET_SIZE = 1024  # ... or up to this many if many are free: 4 MB
+WHOLE_STEPS_EACH = 10  # steps for each variable among all of them, at most, in a round
 # Steps choose among all of up to MAX_WHOLE_VARIABLES variables if memory holds MIN_STORED_ROWS rows: on nine sets of
 # 2,000 to 11,000 rows this took 0.55 to 0.92 of working sets' time on seven, 1.2 to 1.4 on two.
 MAX_WHOLE_VARIABLES, MIN_STORED_ROWS = 12288, 256
@@ -46,11 +44,7 @@ def capacity_for_rows(m: int, cache_mb: float) -> float:
 
 
 class PairDescent:
-    """Solves the problem over a working set by steps of pairs; keeps the memory of the kernel's block.
-
-    The cost of a step is proportional to the number of variables.  If many steps are needed they are made within small
-    sets, chosen from the working set as that is from all variables.
-    """
+    """Solves the problem over a working set by steps of pairs; keeps the memory of the kernel's block."""
 
     def __init__(self):
         self.buffer = np.empty(0, np.float32)  # of the type of the kernel values
@@ -66,25 +60,11 @@ class PairDescent:
             self.buffer = large_array(len(filled) ** 2, dtype)
         K = self.buffer[: len(filled) ** 2].reshape(len(filled), -1)
         state.rows.block(p.row[filled], K)
-        part = _Subproblem(K, cut, p.y[filled], np.zeros(len(filled)), state.a[filled], state.F[filled])
+        part = _Subproblem(cut, p.y[filled], np.zeros(len(filled)), state.a[filled], state.F[filled])
         part.upper[place] = p.upper[chosen]  # padding variables cannot move
-        steps = part.descend(tolerance, FIRST_STEPS_EACH * len(chosen))
+        places = np.arange(len(filled)) * len(filled)
+        steps = Steps(part, np.diagonal(K).copy())(K, places, tolerance, MAX_STEPS_EACH * len(chosen))
         self.work += float(steps + len(filled)) * len(filled) + PAIR_CALL_COST
-        remaining = MAX_STEPS_EACH * len(chosen) - steps
-        sets = ViolatingSets(INNER_SET_SIZE, MAX_INNER_SET_SIZE)
-        best, idle = np.inf, 0
-        while remaining > 0:
-            violation = part.certify()
-            idle = 0 if violation < best else idle + 1
-            best = min(best, violation)
-            if not violation > tolerance or idle >= STALL_SETS:
-                break
-            inner = sets.choose(part)
-            steps = part.descend_within(inner, max(TOLERANCE_SHARE * tolerance, VIOLATION_SHARE * violation), remaining)
-            self.work += float(steps) * len(inner) + PAIR_CALL_COST
-            if steps == 0:
-                break
-            remaining -= steps
         return part.a[place]
 
 
@@ -159,7 +139,7 @@ class WholeDescent:
         state, p = self.state, self.state.problem
         self.a, self.F = state.a[self.filled], state.F[self.filled]
         steps, taken = Steps(self, self.diagonal), 0
-        remaining = FIRST_STEPS_EACH * min(len(p.y), MAX_SET_SIZE)
+        remaining = WHOLE_STEPS_EACH * min(len(p.y), MAX_SET_SIZE)
         if not state.single:
             remaining = max(remaining, CALL_VALUES // self.l)
         while True:
@@ -219,41 +199,11 @@ def _largest(values: np.ndarray, count: int) -> np.ndarray:
     return places[values[places] > -0.5 * EXCLUDED]
 
 
-class _Subproblem:
-    """Variables in lanes with their block K of the kernel matrix: a small problem like Decomposition.
+class _Subproblem(NamedTuple):
+    """The variables of a working set in lanes, where the places from `cut` on are the second side; arrays f8."""
 
-    If the sum of each sign is fixed, places from `cut` on are the second side.
-    """
-
-    def __init__(self, K: np.ndarray, cut: int, y: np.ndarray, upper: np.ndarray, a: np.ndarray, F: np.ndarray):
-        self.K, self.cut, self.y, self.upper, self.a, self.F = K, cut, y, upper, a, F
-        sides = np.arange(len(y)) < cut
-        self.signs = [sides, ~sides] if cut < len(y) else [sides]
-
-    def certify(self) -> float:
-        """Return the largest violation; set the masks."""
-        above, below, up = self.a > 0.0, self.a < self.upper, self.y > 0
-        movable = self.upper > 0.0
-        self.rising, self.falling = np.where(up, below, above) & movable, np.where(up, above, below) & movable
-        self.free = self.rising & self.falling
-        highs = [np.max(self.F, where=self.rising & s, initial=-np.inf) for s in self.signs]
-        lows = [np.min(self.F, where=self.falling & s, initial=np.inf) for s in self.signs]
-        return float(max(high - low for high, low in zip(highs, lows, strict=True)))
-
-    def descend(self, tolerance: float, max_steps: int) -> int:
-        """Make steps of pairs in one compiled call; return their number."""
-        places = np.arange(len(self.a)) * len(self.a)
-        return Steps(self, np.diagonal(self.K).copy())(self.K, places, tolerance, max_steps)
-
-    def descend_within(self, inner: np.ndarray, tolerance: float, max_steps: int) -> int:
-        """`descend` with the variables at the places `inner` only; updates F at all places."""
-        place, filled, cut = in_lanes(inner, self.signs[0])
-        block = np.ascontiguousarray(self.K[np.ix_(filled, filled)])
-        part = _Subproblem(block, cut, self.y[filled], np.zeros(len(filled)), self.a[filled], self.F[filled])
-        part.upper[place] = self.upper[inner]
-        steps = part.descend(tolerance, max_steps)
-        step = part.a[place] - self.a[inner]
-        moved = np.flatnonzero(step)
-        self.a[inner] = part.a[place]
-        self.F -= (step[moved] * self.y[inner[moved]]) @ self.K[inner[moved]]
-        return steps
+    cut: int
+    y: np.ndarray
+    upper: np.ndarray
+    a: np.ndarray
+    F: np.ndarray

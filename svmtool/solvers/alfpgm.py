@@ -30,7 +30,6 @@ from svmtool.engine.slower import Slower
 from svmtool.kernels import direct
 from svmtool.kernels.decomposition import Decomposition, ViolatingSets
 from svmtool.kernels.pair_descent import (
-    MAX_INNER_SET_SIZE,
     MAX_WHOLE_VARIABLES,
     NEGLIGIBLE_ERROR,
     TOLERANCE_SHARE,
@@ -263,8 +262,7 @@ class _Steps:
         if whole is not None:
             moved = whole.run(max(WHOLE_EPS_SHARE * eps, VIOLATION_SHARE * violation if eps == 0.0 else 0.0))
             self.hard = whole.hard and self.fits_double
-            large = whole.hard and len(state.a) > MAX_INNER_SET_SIZE  # there steps within sets are cheaper
-            if not moved or whole.full or (large and not (state.single and self.hard)):
+            if not moved or whole.full:
                 self.whole, moved = None, True
         else:
             chosen = self.sets.choose(state)

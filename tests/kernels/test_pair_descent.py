@@ -107,7 +107,8 @@ def test_steps_end_without_a_candidate(F, cut):
     K = np.eye(n, dtype=np.float32)
     for some in (slice(None), rng.random(n) < 0.5):
         part = pair_descent._Subproblem(
-            K, cut, np.where(np.arange(n) < 64, 1.0, -1.0), np.ones(n), np.full(n, 0.5), np.zeros(n)
+            cut, np.where(np.arange(n) < 64, 1.0, -1.0), np.ones(n), np.full(n, 0.5), np.zeros(n)
         )
         part.F[some] = F
-        assert part.descend(1e-3, 1000) <= 1000
+        steps = pair_descent.Steps(part, np.ones(n, np.float32))
+        assert steps(K, np.arange(n) * n, 1e-3, 1000) <= 1000
