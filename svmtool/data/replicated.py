@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.data.row_storage import Rows, draw_rows
+from svmtool.data.row_storage import Rows
 from svmtool.data.twofold import two_sum, twofold_dot
 
 
@@ -84,10 +84,6 @@ class RepeatedRows(Rows):
 
     def dense_of(self, chosen: np.ndarray) -> np.ndarray:
         return self.base.dense_of(chosen % self.base.n)
-
-    def draw(self, group: int, seed: int) -> np.ndarray:
-        """All copies of one random row of data of each group of `group` rows, i8."""
-        return (draw_rows(self.base.n, group, seed) + self.base.n * np.arange(self.k)[:, None]).ravel()
 
     def take(self, chosen: np.ndarray) -> RepeatedRows:
         """Copy the rows `chosen` (i8): all copies of some rows of data, copy after copy; ValueError for others."""

@@ -210,10 +210,6 @@ class Rows:
         """At least the number of terms of each product x_i.w."""
         return self.d
 
-    def draw(self, group: int, seed: int) -> np.ndarray:
-        """Draw one random row of each group of `group` rows, i8: a sample to start from."""
-        return draw_rows(self.n, group, seed)
-
     def sums_by_side(self, u: np.ndarray, y: np.ndarray) -> np.ndarray:
         """sum_i u_i x_i over the rows with y = 1 and over the others, f8[2, d]."""
         other = (y < 0.0).astype(np.int64)

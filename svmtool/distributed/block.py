@@ -14,7 +14,7 @@ from svmtool.data.class_statistics import ClassStatistics
 from svmtool.data.dataset import Dataset
 from svmtool.data.dense import DenseRows, from_csr
 from svmtool.data.replicated import RepeatedRows
-from svmtool.data.row_storage import Rows, draw_rows
+from svmtool.data.row_storage import Rows
 from svmtool.distributed.certifier import BlockCertifier
 from svmtool.distributed.line_search import Breakpoints
 from svmtool.errors import SvmtoolError
@@ -191,21 +191,6 @@ class Block:
             float(np.max(ends, where=positive, initial=-np.inf)),
             -float(np.min(ends, where=~positive, initial=np.inf)),
         ]
-
-    def draw(self, group: int, seed: int) -> tuple:
-        """Draw one row of each `group` consecutive rows, of this block.
-
-        Returns indptr, indices, values, and y, cost, target with a line for each copy.  Costs are sums over the group.
-        """
-        k = self.rows.k if isinstance(self.rows, RepeatedRows) else 1
-        data = self.rows.base if isinstance(self.rows, RepeatedRows) else self.rows
-        rest = data.n % group
-        chosen = np.append(draw_rows(data.n, group, seed), data.n - rest + draw_rows(rest, max(rest, 1), seed))
-        stands_for = np.diff(np.append(np.arange(0, data.n, group), data.n))
-        some = data.take(chosen).as_csr()
-        copies = chosen + data.n * np.arange(k)[:, None]
-        target = None if self.target is None else self.target[copies]
-        return *some.csr_arrays, self.y[copies], self.cost[copies] * stands_for, target
 
     # The objective of the current problem
 

@@ -11,16 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from svmtool.data.dense import from_csr
-from svmtool.data.replicated import RepeatedRows
 from svmtool.data.row_storage import Rows
 from svmtool.distributed.collective import Collective
 from svmtool.distributed.line_search import search
 from svmtool.objectives.base import Objective
 from svmtool.objectives.row_losses import Losses
 from svmtool.objectives.task import Task
-
-SAMPLE_VALUES = 1 << 22  # non-zeros, at most, of a sample of rows that is sent to the driver
 
 
 class DistributedRows(Rows):
@@ -150,24 +146,6 @@ class DistributedObjective(Objective):
     def gradient_at_zero(self) -> float:
         g = self.ranks.sum("gradient_at_zero")
         return float(np.sqrt(g @ g))
-
-    def sample(self, group: int, seed: int) -> Any:
-        """See SquaredHinge; at most about SAMPLE_VALUES non-zeros are drawn."""
-        parts = self.ranks.gather("draw", max(group, self.rows.nnz // SAMPLE_VALUES), seed)
-        indptr = np.zeros(1, np.int64)
-        for part in parts:
-            indptr = np.concatenate((indptr, part[0][1:] + indptr[-1]))
-        indices, values = (np.concatenate([part[k] for part in parts]) for k in (1, 2))
-        y, cost, target = (
-            None if parts[0][k] is None else np.concatenate([part[k] for part in parts], axis=1) for k in (3, 4, 5)
-        )
-        some: Rows = from_csr(indptr, indices, values, self.rows.n_features, self.rows.bias, self.d)
-        if len(y) > 1:
-            some = RepeatedRows(some, len(y))
-        more = dict(self._more)
-        if target is not None and "target" in more:
-            more["target"] = target.ravel()
-        return self._kind(some, y.ravel(), cost.ravel(), free_bias=self.free_bias, **more)
 
     def no_dual_point(self) -> Any:
         return None

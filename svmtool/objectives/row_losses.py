@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
 
 import numpy as np
 
@@ -60,16 +59,6 @@ class Losses(ABC):
             self.rows.margins(self.w, self.y, self.z)
         else:
             self.z[:] = 0.0
-
-    def sample(self, group: int, seed: int) -> Any:
-        """The same problem on one random row of each `group`, with costs scaled up accordingly."""
-        chosen = self.rows.draw(group, seed)
-        cost = self.cost[chosen] * (self.n / len(chosen))
-        return type(self)(self.rows.take(chosen), self.y[chosen], cost, self.free_bias, **self._more(chosen))
-
-    def _more(self, chosen: np.ndarray) -> dict[str, Any]:
-        """Further arguments of the objective on the rows `chosen` (i8)."""
-        return {}
 
     def no_dual_point(self) -> np.ndarray:
         """The dual point of value 0."""

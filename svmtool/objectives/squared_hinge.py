@@ -5,8 +5,6 @@ Targets are 1 there; two terms for each row give the tube of -s 11 and 12 (train
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from svmtool.compiled.loops.loss import hinge_loops as loops
@@ -108,9 +106,6 @@ class SquaredHinge(Objective):
         bound = dual_bound(total, quadratic, 0.0)
         if bound > self.face_bound and quadratic > 0.0:  # 0 where squares of tiny multipliers underflow
             self.face_bound, self.face_alpha = bound, alpha * (total / quadratic)
-
-    def _more(self, chosen: np.ndarray) -> dict[str, Any]:
-        return {"target": self._targets(chosen)}
 
     def _targets(self, chosen: np.ndarray) -> np.ndarray:
         return np.full(len(chosen), self.target[0]) if len(self.target) == 1 else self.target[chosen]

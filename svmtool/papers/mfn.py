@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from svmtool.data.row_storage import draw_rows
 from svmtool.objectives import losses
 from svmtool.objectives.task import Task
 from svmtool.papers.mfn_steps import Pieces, cgls, line_search
@@ -203,7 +204,7 @@ def solved(
 ) -> Result:  # fmt: skip
     """The result of `steps` for a task, with the dual point of Section 4.7."""
     itermax = MOST_ROUNDS if monitor.max_iter is None else monitor.max_iter
-    bias, subset = max(task.rows.bias, 0.0), task.rows.draw(GROUP, seed)
+    bias, subset = max(task.rows.bias, 0.0), draw_rows(task.rows.n, GROUP, seed)
     how = How(task.options.heuristics, itermax, start, rule.seeded and start is not None, bias, subset)
     with np.errstate(all="ignore"):  # a value that is not finite ends the run
         point, status = run(steps(P, rule.eps, how), monitor)

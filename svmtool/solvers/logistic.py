@@ -8,11 +8,9 @@ Differs from the paper in:
  2. Where d is small, H is factorised (Gram matrix).  The factor of an earlier H is the preconditioner of later
     steps, until they need more products than a new one costs; large d: the diagonal of H, until CG has taken as long
     as a system of the rows does, where these are few.
- 3. The first guess is the minimiser over a random subset of the rows (heuristic 3 of the MFN paper), whose H is the
-    first preconditioner.
- 4. CG ends where its residual is to the Newton step what that step is to f: the gap then falls as its square.
+ 3. CG ends where its residual is to the Newton step what that step is to f: the gap then falls as its square.
     It goes no further than what ends the run (GRADIENT_SHARE).
- 5. Where d is large and a dual point exists, epochs of dual coordinate descent (coordinate/logistic.py) come first
+ 4. Where d is large and a dual point exists, epochs of dual coordinate descent (coordinate/logistic.py) come first
     and end the run unless steps promise to be cheaper.
 Stops when: -e holds and the certified gap is at most RULE_MIN_GAP, or SLOW_MIN_GAP where conjugate gradients solve many
 features (base.py); or --gap holds.
@@ -35,7 +33,6 @@ from svmtool.objectives.logistic import Logistic
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status, rounded
-from svmtool.solvers.shared.sample import MIN_GROUP, SAMPLE_GAP, SAMPLE_ROUNDS, sample_group
 from svmtool.tolerances import GRAM_BELOW, NEWTON_RTOL, OPTIMAL_GAP, RULE_MIN_GAP, SLOW_MIN_GAP
 
 CUBE_PACE = 12.0  # operations of the d^3 of a factorisation that cost what a non-zero costs in a Hessian product
@@ -52,7 +49,6 @@ ZERO_LOGISTIC_MARGIN = 750.0  # log(1 + exp(-z)) is 0 from this margin on
 
 METHODS = {
     "primal": "truncated Newton steps, with a factorised Hessian as the preconditioner of conjugate gradients",
-    "primal-sampled": "truncated Newton steps from the minimiser over a sample of the rows, and with its Hessian",
     "epochs": "epochs of dual coordinate descent, and truncated Newton steps when expected to be faster",
     "cg": "truncated Newton steps by conjugate gradients, or by a system of the rows where these are few",
 }
@@ -62,9 +58,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     """Choose one of METHODS by the number of features and rows, their layout and the bias."""
     d = task.rows.d
     if d <= GRAM_BELOW:
-        sampled = start is None and sample_group(task.rows) >= MIN_GROUP
-        sampled = sampled and task.bias_only_solution(ZERO_LOGISTIC_MARGIN) is None
-        return Plan("primal-sampled" if sampled else "primal", f"{d} features, at most {GRAM_BELOW}")
+        return Plan("primal", f"{d} features, at most {GRAM_BELOW}")
     if DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias):
         return Plan("epochs", f"{d} features, more than {GRAM_BELOW}")
     return Plan("cg", f"{d} features, more than {GRAM_BELOW}, and no coordinate descent for this layout or bias")
@@ -77,30 +71,13 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
         start = answer
     run = TruncatedNewton(objective, monitor, rule, method in ("epochs", "cg"))
     objective.set_point(np.zeros(objective.d) if start is None else start)
-    if method == "primal-sampled" and start is None:
-        run.factor = _sampled(objective, monitor, sample_group(task.rows), seed)
-    elif method == "epochs":
+    if method == "epochs":
         descent = LogisticCoordinateDescent(task.rows, task.y, task.cost, seed, None if start is None else -objective.z)
         status = run.descent(descent)
         if status is not None:
             return Result(objective.w, status, descent.count, monitor.history, descent.alpha())
     status = run.steps()
     return Result(objective.w, status, monitor.iterations, monitor.history)
-
-
-def _sampled(objective: Logistic, monitor: Monitor, group: int, seed: int) -> Factored | None:
-    """Move to the minimiser over one random row in each `group`; returns its H, factorised.
-
-    None, and w stays, if the sample has no minimiser.
-    """
-    subset = objective.sample(max(group, MIN_GROUP), seed)
-    if subset.free_bias and abs(float(np.sum(subset.y))) == subset.n:  # one class alone has no minimiser
-        return None
-    subset.set_point(np.zeros(objective.d))
-    run = TruncatedNewton(subset, monitor.child(SAMPLE_GAP, SAMPLE_ROUNDS), Rule())
-    run.steps()
-    objective.set_point(subset.w)
-    return run.factor
 
 
 class TruncatedNewton:

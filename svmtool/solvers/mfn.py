@@ -11,8 +11,8 @@ Differs from the paper in:
     updated by the rows that changed (Section 4.3 prefers CGLS: its rows were sparse and d large).
  3. CGLS is preconditioned by the Hessian's diagonal.
  4. The line search uses safeguarded Newton steps on phi' instead of sorted breakpoints (also exact).
- 5. Heuristic 3 (start on a random subset) is always used where d is small and rows abound; the tolerance of CG follows
-    what a step is about to gain (CG_LOOSE in shared/contest.py) in place of heuristic 2's two values.
+ 5. Steps begin at zero weights, not on a random subset of the rows (heuristic 3); the tolerance of CG follows what a
+    step is about to gain (CG_LOOSE in shared/contest.py) in place of heuristic 2's two values.
  6. Where a dual point exists, epochs of coordinate descent come first (Section 4.1's "inexpensive method") and take
     turns with Newton steps (shared/contest.py).  Where few rows are active, least squares on them is solved by a
     factorised system of that many unknowns, once conjugate gradients have cost as much.
@@ -31,7 +31,6 @@ from svmtool.objectives.task import Task
 from svmtool.solvers.shared import contest, interior_steps
 from svmtool.solvers.shared.base import BIAS, BIAS_WHY, Monitor, Plan, Result, Rule, bias_only
 from svmtool.solvers.shared.contest import Contest, Epochs, NewtonSteps
-from svmtool.solvers.shared.sample import MIN_GROUP, SAMPLE_GAP, SAMPLE_ROUNDS, sample_group
 from svmtool.tolerances import GRAM_BELOW
 
 EPOCHS_A_STEP = 10.0  # epochs that a Newton step must cost for them to come first where d is small
@@ -39,7 +38,6 @@ EPOCHS_A_STEP = 10.0  # epochs that a Newton step must cost for them to come fir
 METHODS = {
     "bias": BIAS,
     "primal": "Newton steps on a factorised matrix",
-    "primal-sampled": "Newton steps on a factorised matrix, from the minimiser over a sample of the rows",
     "epochs": "epochs of coordinate descent, alternating with Newton steps if these do not end the run",
     "dual": "Newton steps with a system of the active rows",
     "cg": "Newton steps by conjugate gradients",
@@ -55,8 +53,6 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     # Where n < d few rows' pieces hold along a Newton step that starts far away: it is short, and there are many
     few = f"{d} features, at most {GRAM_BELOW}"
     if d <= GRAM_BELOW and not (by_epochs and n < d):
-        if start is None and sample_group(task.rows) >= MIN_GROUP:
-            return Plan("primal-sampled", few)
         if start is not None or rule.gradient is not None or not by_epochs or _epochs_a_step(task) < EPOCHS_A_STEP:
             return Plan("primal", few)
     if by_epochs:
@@ -77,21 +73,11 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
         return bias_only(monitor, task.bias_only_solution())
     objective = task.objective(SquaredHinge, target=task.target)
     objective.set_point(np.zeros(objective.d) if start is None else start)
-    if method == "primal-sampled" and start is None:
-        _sampled(objective, monitor, seed)
     run = Contest(objective, monitor, rule)
     epochs = Epochs(run, descent_from(objective, seed)) if method == "epochs" else None
     system = method if method in ("dual", "cg") else "primal" if objective.d <= GRAM_BELOW else "cg"
     steps = NewtonSteps(run, system)
     return contest.result(run, epochs, steps, interior_steps.candidate(task, 2.0, run))
-
-
-def _sampled(objective: SquaredHinge, monitor: Monitor, seed: int) -> None:
-    """Move to the minimiser over a random subset of the rows (heuristic 3)."""
-    subset = objective.sample(max(sample_group(objective.rows), MIN_GROUP), seed)
-    subset.set_point(np.zeros(objective.d))
-    contest.newton_steps(subset, monitor.child(SAMPLE_GAP, SAMPLE_ROUNDS), Rule(), "primal")
-    objective.set_point(subset.w)
 
 
 def descent_from(objective: SquaredHinge, seed: int) -> DualCoordinateDescent:

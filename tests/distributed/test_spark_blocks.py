@@ -16,7 +16,6 @@ from test_odd_data import ODD
 
 from svmtool import registry
 from svmtool.data.dense import DenseRows
-from svmtool.distributed.block import Tube, TwoClasses
 from svmtool.distributed.reading import _pieces, table_of
 from svmtool.distributed.train import DistributedFolds
 from svmtool.errors import DataError, SvmtoolError
@@ -76,25 +75,9 @@ def test_ways_of_the_augmented_lagrangian(number, more, tmp_path):
 
 
 @pytest.mark.parametrize("number", [0, 2, 11, 40])
-def test_samples_of_many_rows(number, tmp_path):
-    """For many rows the first guess is computed from a sample on the driver."""
+def test_many_rows_of_few_features(number, tmp_path):
     settings, text = settings_of(number), numbers_text(2, n=8000, d=6, density=0.9)
     same(far(Here(cut(text, 3)), settings), in_memory(text, settings, tmp_path), settings)
-
-
-@pytest.mark.parametrize("spec", [TwoClasses(1, 3.0, 3.0), TwoClasses(2, 1.0, 0.0, 0.0), Tube(2.0, 0.1)])
-@pytest.mark.parametrize("parts", [1, 7, 150])
-def test_a_sample_stands_for_all_rows_however_they_are_cut(spec, parts):
-    """Also for blocks smaller than a group; all rows here have the same cost."""
-    ranks, group = Here(cut(numbers_text(2, n=1500), parts)), 16
-    ranks.gather("set_layout", 12, -1.0)
-    n = sum(ranks.gather("begin", spec)) // (2 if isinstance(spec, Tube) else 1)
-    indptr, _, _, y, cost, target = zip(*ranks.gather("draw", group, 5), strict=True)
-    drawn = sum(len(part) - 1 for part in indptr)
-    assert n // group <= drawn <= n // group + parts
-    assert sum(part.shape[1] for part in y) == drawn
-    assert sum(part.sum() for part in cost) == pytest.approx(sum(block.cost.sum() for block in ranks.blocks))
-    assert target[0] is None or sum(part.shape[1] for part in target) == drawn
 
 
 @pytest.mark.parametrize("last", ["1 100:1", "1 20000:1"])

@@ -56,8 +56,7 @@ def methods_of(row: registry.Solver) -> list[str]:
 
 def applies(method: str, task: Task) -> bool:
     """Whether a solver can begin with this method."""
-    drawn = not method.endswith("-sampled") or base_rows(task.rows).n >= 16  # a sample is one of 16 rows
-    return drawn and NEEDS.get(method.partition("-")[0], lambda task: True)(task)
+    return NEEDS.get(method.partition("-")[0], lambda task: True)(task)
 
 
 def serves(row: registry.Solver, method: str, task: Task) -> bool:

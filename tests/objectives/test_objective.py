@@ -107,19 +107,6 @@ def test_bound_is_below_the_optimum(case):
     assert f.bound == pytest.approx(best, rel=1e-9)
 
 
-def test_sample_is_a_problem_of_its_own(case):
-    p, f = case
-    part = f.sample(7, 3)
-    assert part.n == 10 and part.d == f.d and part.free_bias == f.free_bias
-    chosen = row_storage.draw_rows(70, 7, 3)
-    assert np.array_equal(chosen // 7, np.arange(10)), "one row of each group"
-    np.testing.assert_allclose(part.cost, 7.0 * p.cost[chosen])
-    q = Problem(p.X[chosen], p.y[chosen], part.cost, p.bias, p.free)
-    w = np.linspace(-1, 1, f.d)
-    part.set_point(w)
-    assert part.value() == pytest.approx(q.value(w), rel=1e-12)
-
-
 @pytest.mark.parametrize("bias", ["absent", "regularised", "zero"])
 def test_face_is_least_squares_on_the_rows_given(bias):
     p = random_problem(22, 12, 30, 2.0, *BIASES[bias])

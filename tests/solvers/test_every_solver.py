@@ -275,13 +275,11 @@ def test_paths_of_mfn_are_taken(case, spy):
     from svmtool.objectives.squared_hinge import SquaredHinge
     from svmtool.solvers.shared.contest import NewtonSteps
 
-    spy(SquaredHinge, "sample", "sampled")
     spy(SquaredHinge, "_conjugate_gradient", "cg")
     spy(SquaredHinge, "hessian", "matrix")
     spy(DualCoordinateDescent, "run", "epochs")
     spy(NewtonSteps, "__init__", lambda args: "newton " + args[2])
     assert Solved(case, PROBLEMS["tall-hard"]).status.converged
-    assert ("sampled" in spy.taken) == case.path.endswith("sampled")
     ends = {"primal": "newton primal", "dual": "newton dual", "cg": "newton cg", "epochs": "epochs"}
     assert ends[case.path.partition("-")[0]] in spy.taken
     if case.path == "cg":
@@ -325,14 +323,12 @@ def test_paths_of_logistic_regression_are_taken(case, spy):
     from svmtool.objectives.logistic import Logistic
     from svmtool.solvers import logistic
 
-    spy(Logistic, "sample", "sampled")
     spy(Logistic, "hessian", "primal")
     spy(LogisticCoordinateDescent, "run", "epochs")
     spy(logistic.TruncatedNewton, "steps", "steps")
     assert Solved(case, PROBLEMS["tall-easy" if case.path == "epochs" else "tall-hard"]).status.converged
     ways = {
         "primal": {"primal", "steps"},
-        "primal-sampled": {"sampled", "primal", "steps"},
         "epochs": {"epochs"},
         "cg": {"steps"},
     }

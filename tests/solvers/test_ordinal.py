@@ -24,7 +24,7 @@ from svmtool.training.validation import folds
 
 ROWS = [row for row in registry.SOLVERS if row.kind == "ordinal"]
 GAP = 1e-12
-METHODS = ("primal", "primal-sampled", "cg")
+METHODS = ("primal", "cg")
 FAST = ("--method", "fast")  # the engine
 every_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 every_method = pytest.mark.parametrize("method", METHODS)
@@ -94,13 +94,13 @@ def test_methods_are_used(row, monkeypatch):
     from svmtool.objectives.squared_hinge import SquaredHinge
 
     taken = set()
-    for name in ("hessian", "hessian_product", "sample"):
+    for name in ("hessian", "hessian_product"):
         plain = getattr(SquaredHinge, name)
         monkeypatch.setattr(
             SquaredHinge, name, lambda self, *a, name=name, plain=plain: (taken.add(name), plain(self, *a))[1]
         )
     X, labels = made(2, [1, 2, 3])
-    for method, wanted in (("primal", {"hessian"}), ("primal-sampled", {"hessian", "sample"}), ("cg", None)):
+    for method, wanted in (("primal", {"hessian"}), ("cg", None)):
         taken.clear()
         assert Solved(row, X, labels, method=method).status.converged
         assert taken == wanted if wanted else "hessian_product" in taken and "hessian" not in taken
