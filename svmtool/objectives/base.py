@@ -214,10 +214,6 @@ class Objective(Losses):
         """Numbers of the rows with curvature, i8."""
         return np.flatnonzero(self.c)
 
-    def preconditioner(self) -> np.ndarray | Callable[[np.ndarray], np.ndarray]:
-        """Preconditioner of the Hessian: its diagonal, or a function that applies an approximate inverse."""
-        return self.hessian_diagonal()
-
     def newton_direction(
         self, g: np.ndarray, system: str, tolerance: float = 0.0, max_products: int = 0,
         stopped: Callable[[], bool] = lambda: False,
@@ -264,7 +260,7 @@ class Objective(Losses):
     def _conjugate_gradient(
         self, g: np.ndarray, tolerance: float, max_products: int, stopped: Callable[[], bool]
     ) -> tuple[np.ndarray, int, bool]:
-        return conjugate_gradient(self.hessian_product, g, self.preconditioner(), tolerance, max_products, stopped)
+        return conjugate_gradient(self.hessian_product, g, self.hessian_diagonal(), tolerance, max_products, stopped)
 
     def curved_direction(self, g: np.ndarray) -> np.ndarray:
         """-H^-1 g by the dual system of the active rows A, whose curvatures c differ (scale 1).

@@ -8,14 +8,10 @@ With multipliers beta_i (a point of the simplex for each row) and sigma it becom
 
 (its Moreau envelope, as phi of augmented.py is that of the hinge).  p are the next multipliers and always a feasible
 dual point a_im = C_i ([m = y_i] - p_im).  The Hessian is I + sigma sum_i C_i x_i x_i' (x) (I_F - 11'/|F|), F the
-classes with p_im > 0.  Its conjugate gradients are preconditioned by I + sigma A (x) B, with A = sum_i C_i x_i x_i'
-over the rows not at a vertex of the simplex and B the mean of their projectors weighted by C_i: exact if these rows
-share one face.
+classes with p_im > 0.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import numpy as np
 
@@ -26,26 +22,19 @@ from svmtool.compiled.threads import run_blocks
 from svmtool.linalg.systems import COPY_NS, FACTOR_NS, GRAM_NS, Factored, KernelCache
 from svmtool.objectives.base import Objective
 from svmtool.objectives.class_rows import ClassRows, ClassTask
-from svmtool.tolerances import GRAM_BELOW
 
 CLASS_STATE_SUMS = 7  # sums that the loop of the state returns for each block of rows
 MAX_CLASS_ORDER = 2000  # largest order of a system: 32 MB, and three times that while it is formed
-# features and classes up to which conjugate gradients use the Kronecker preconditioner
-KRONECKER_BELOW = GRAM_BELOW
-# Nanoseconds, measured on eight shapes of 400 to 5000 rows, 100 to 20000 features and 3 to 77 classes: the
-# preconditioner's decompositions per features^3 (0.16 to 0.5); a product per non-zero and class (0.7 to 2); applying
-# the preconditioner per classes features^2 (0.1 to 0.9); the calls for a dual system
-DECOMPOSITION_NS, PRODUCT_NS, PRECONDITIONER_NS, SYSTEM_CALLS_NS = 0.4, 0.8, 0.2, 5e4
+# Nanoseconds, measured on eight shapes of 400 to 5000 rows, 100 to 20000 features and 3 to 77 classes: a product per
+# non-zero and class (0.7 to 2); the calls for a dual system
+PRODUCT_NS, SYSTEM_CALLS_NS = 0.8, 5e4
 USUAL_PRODUCTS = 25  # usual number in a step
 MASK_COPIES = 3.0  # passes over the system's entries, relative to copying a matrix once
 
 
 def step_cost(rows: ClassRows, active: int, products: int = USUAL_PRODUCTS) -> float:
     """Approximate nanoseconds of a Newton step by conjugate gradients; active: rows not at a vertex."""
-    d, k = rows.base.d, rows.k
-    small = max(d, k) <= KRONECKER_BELOW
-    whole, each = (DECOMPOSITION_NS * d**3, PRECONDITIONER_NS * k * d * d) if small else (0.0, 0.0)
-    return whole + products * (PRODUCT_NS * active * _length(rows) * rows.wide + each)
+    return products * PRODUCT_NS * active * _length(rows) * rows.wide
 
 
 def system_cost(rows: ClassRows, active: int, faces: int) -> float:
@@ -256,14 +245,6 @@ class CrammerSingerLoss(Objective):
     def hessian_product(self, v: np.ndarray) -> np.ndarray:
         return self.sigma * self.curved_rows.product(v) + v
 
-    def preconditioner(self) -> np.ndarray | Callable[[np.ndarray], np.ndarray]:
-        return self.curved_rows.kronecker(self.sigma) if self.has_kronecker else self.hessian_diagonal()
-
-    @property
-    def has_kronecker(self) -> bool:
-        """Whether A and B are small enough to decompose for the preconditioner."""
-        return max(self.base.d, self.k) <= KRONECKER_BELOW
-
     def hessian_diagonal(self) -> np.ndarray:
         c = self.c.reshape(-1, self.wide)
         columns = [self.base.diagonal(self.cost * (c[:, m] > 0.0) * (1.0 - c[:, m])) for m in range(self.k)]
@@ -340,25 +321,3 @@ class _CurvedRows:
         self.rows.margins(v, self.y, self.t)
         self.rows.for_each_block(lambda lo, hi: self._curve(self.rows.k, self.rows.wide, lo, hi))
         return self.rows.transpose_product(self.t)
-
-    def kronecker(self, sigma: float) -> Callable[[np.ndarray], np.ndarray]:
-        """A function that applies the inverse of I + sigma A (x) B to a flat W, by the eigenvectors of A and B."""
-        rows, k = self.rows.base, self.rows.k
-        share = self.share.reshape(-1, self.rows.wide)[:, :k]
-        A = np.zeros((rows.d, rows.d))
-        rows.add_gram(self.cost, A)
-        B = np.diag(self.cost @ (share > 0.0)) - (share * self.cost[:, None]).T @ (share > 0.0)
-        B /= max(float(np.sum(self.cost)), 1e-300)
-        used = np.flatnonzero(A.diagonal())  # features that none of these rows has keep their values exactly
-        limits.check()
-        a, Q = np.linalg.eigh(A[np.ix_(used, used)], UPLO="U")
-        limits.check()
-        b, R = np.linalg.eigh(B)
-        eigenvalues = 1.0 + sigma * np.outer(np.maximum(a, 0.0), np.maximum(b, 0.0))
-
-        def inverse(v: np.ndarray) -> np.ndarray:
-            V = v.reshape(-1, k).copy()
-            V[used] = Q @ ((Q.T @ V[used] @ R) / eigenvalues) @ R.T
-            return V.reshape(-1)
-
-        return inverse

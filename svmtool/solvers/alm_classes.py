@@ -9,9 +9,9 @@ Nie, Huang, Wang and Huang, ICML 2014 (alm.py), Algorithm 1.
 Notation   paper: lambda_i   mu     code: p_i, a point of the simplex a row (beta, `multipliers`)   C_i sigma
 Differs from the papers in:
  1. The multipliers of a row lie in the simplex in place of [0, 1], see objectives/crammer_singer.py; the rounds are
-    those of alm.py; conjugate gradients there are preconditioned, and where few rows are off the simplex's
-    corners a system with a number for each class of their faces takes their place (`face` of CrammerSingerLoss).
- 2. Epochs and rounds take turns (shared/contest.py).
+    those of alm.py; where few rows are off the simplex's corners a system with a number for each class of their
+    faces takes the place of conjugate gradients (`face` of CrammerSingerLoss).
+ 2. Epochs and rounds take turns (shared/contest.py); with many features and many rows there are only epochs.
  3. Where interior-point steps are possible (objectives/class_interior.py: few rows) and both have cost a quarter of
     what these are expected to cost, these take over.  Data on raw scales need them.
  4. Epochs shrink classes as LIBLINEAR does, row by row, without delay; all are unshrunk each time that the largest
@@ -90,7 +90,7 @@ def solve(task: ClassTask, monitor: Monitor, rule: Rule, start: np.ndarray | Non
         epochs = Epochs(run, CrammerSingerDescent(task, objective.rows, seed))
         if start is not None:
             run.best.update(objective.primal_value(), start, -np.inf, run.best.alpha)
-    if method != "epochs" and (factorised or objective.has_kronecker or 2 * n <= MAX_CLASS_ORDER):
+    if method != "epochs" and (factorised or task.rows.d <= GRAM_BELOW or 2 * n <= MAX_CLASS_ORDER):
         steps = ClassSteps(run, "primal" if factorised else "dual")
     interior = None
     work = class_interior.cost(task)

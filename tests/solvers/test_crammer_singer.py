@@ -231,23 +231,6 @@ def test_same_bits_from_any_number_of_threads_and_another_seed_the_same_optimum(
     assert np.linalg.norm(a.W - b.W) <= 2 * a.radius
 
 
-def test_preconditioner_is_the_hessian_where_all_faces_are_one():
-    p = random_problem(3, 40, 6, 4)
-    X = np.insert(p.A, 2, 0.0, axis=1)
-    task = ClassTask(CsrRows(*csr_of(X), X.shape[1]), p.number, p.k, p.cost)
-    o = CrammerSingerLoss(task)
-    o.beta[:] = 0.0
-    o.beta.reshape(-1, o.wide)[:, : p.k] = 1.0 / p.k
-    o.sigma = 0.1
-    o.set_point(np.zeros(o.d))
-    o.value()
-    assert o.active == o.base.n
-    v = np.random.default_rng(1).normal(size=o.d)
-    np.testing.assert_allclose(o.hessian_product(o.preconditioner()(v)), v, rtol=0, atol=1e-12 * np.abs(v).max())
-    v.reshape(-1, p.k)[2] = 0.0
-    assert not np.any(o.preconditioner()(v).reshape(-1, p.k)[2]), "a feature that no row has keeps its zero"
-
-
 @pytest.mark.parametrize("after", [0.0, 0.5])
 def test_work_after_liblinears_rule_is_limited(after, monkeypatch):
     """The rule holds where the run ends; EPOCH_TOL of its tolerance is reached only if that costs little more."""
