@@ -229,11 +229,9 @@ class DualCoordinateDescent:
 
     def primal_value(self) -> float:
         """Return f at w: a row's loss is the largest a_i (t_i - y_i x_i.w) - 1/2 D_i a_i^2, 0 <= a_i <= U_i."""
-        square = 0.5 * float(self.w @ self.w)
-        if not self._has_diagonal:
-            return square + self.data.hinge(self.w, self.y, self.target, self.upper)
         slack = np.empty(self.n)
         self.rows.margins(self.w, self.y, slack)
         np.subtract(self.target, slack, out=slack)
-        a = np.clip(slack / self.diagonal, 0.0, self.upper)
-        return square + float(a @ slack) - 0.5 * float(self.diagonal @ np.square(a))
+        with np.errstate(divide="ignore", invalid="ignore"):  # without D_i any slack goes to a bound
+            a = np.where(slack > 0.0, np.clip(slack / self.diagonal, 0.0, self.upper), 0.0)
+        return 0.5 * float(self.w @ self.w) + float(a @ slack) - 0.5 * float(self.diagonal @ np.square(a))

@@ -52,11 +52,6 @@ class CsrRows(Rows):
         call, shift = loops.csr_margins.bind(*self.csr_arrays, w, y, z), self.shift(w)
         self.for_each_block(lambda lo, hi: call(shift, lo, hi))
 
-    def hinge(self, w: np.ndarray, y: np.ndarray, target: np.ndarray, cost: np.ndarray) -> float:
-        """sum_i cost_i max(0, target_i - y_i x_i.w) in one pass; y, target, cost: f8[n], or f8[2 n]: rows twice."""
-        call, shift = loops.csr_hinge.bind(*self.csr_arrays, w, y, target, cost), self.shift(w)
-        return self._sum_over(self.blocks, 0, lambda _, lo, hi: call(shift, lo, hi))[1]
-
     def transpose_product(self, u: np.ndarray) -> np.ndarray:
         g, _ = self._sum_over(
             self.sum_blocks, self.d, lambda g, lo, hi: loops.csr_transpose_product(*self.csr_arrays, u, g, lo, hi)

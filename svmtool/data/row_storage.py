@@ -61,9 +61,6 @@ class Rows:
         def twofold_sums(self, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             """Return sum_i u_i x_i and its error, length d, as `twofold_margins` does."""
 
-        def hinge(self, w: np.ndarray, y: np.ndarray, target: np.ndarray, cost: np.ndarray) -> float:
-            """Return sum_i C_i max(0, target_i - y_i x_i.w); where the rows offer coordinate descent."""
-
         def class_sums(self, u: np.ndarray, number: np.ndarray, k: int) -> np.ndarray:
             """Return sum_i u_i x_i over the rows of each class number_i (i8, 0 .. k-1), f8[k, n_features]."""
 

@@ -67,7 +67,6 @@ class Augmented(Objective):
         self._sums, self._slopes = np.zeros((len(self._spans), STATE_SUMS)), np.zeros((len(self._spans), 2))
         self._states = [loops.power_state.bind(*vectors, sums) for sums in self._sums]
         self._line_searches = [loops.power_line_search.bind(*line_search, out) for out in self._slopes]
-        self._search = loops.power_search.bind(*line_search, np.empty(4))
 
     def sums(self) -> list[float]:
         run_blocks(lambda b: self._states[b](self.p, self.sigma, self.cap, *self._spans[b]), len(self._spans))
@@ -97,11 +96,6 @@ class Augmented(Objective):
     def along(self, t: float) -> np.ndarray:
         run_blocks(lambda b: self._line_searches[b](t, self.p, self.sigma, self.cap, *self._spans[b]), len(self._spans))
         return self._slopes.sum(axis=0)
-
-    def _on_line(self, a: float, b: float) -> float:
-        if not self.piecewise_quadratic:
-            return super()._on_line(a, b)
-        return self._search(a, b, self.p, self.sigma, self.cap)  # one compiled call: short passes cost less than calls
 
     @property
     def piecewise_quadratic(self) -> bool:

@@ -307,7 +307,6 @@ class Objective(Losses):
                 high = t
             else:
                 low = t
-            self._bracketed(slope > 0.0)
             narrow = high < np.inf and high - low <= 1e-15 * high
             if not curvature > 0.0 or abs(slope) <= slope_tol or narrow:
                 break
@@ -318,9 +317,6 @@ class Objective(Losses):
                 break
             t = new
         return t
-
-    def _bracketed(self, high: bool) -> None:  # noqa: B027  optional
-        """Note that the last t of `along` is now the upper (`high`) or lower end of the line search's bracket."""
 
     def best_multiple(self, w: np.ndarray) -> float:
         """The t > 0 that minimises f(t w).  Sets the point to 0."""

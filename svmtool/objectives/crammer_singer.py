@@ -75,16 +75,9 @@ class CrammerSingerLoss(Objective):
         super()._prepare()
         blocks = len(self.rows.blocks)
         self._seen = np.zeros(self.n)
-        self._fixed = np.zeros(1)
         self._sums, self._slopes = np.zeros((blocks, CLASS_STATE_SUMS)), np.zeros((blocks, 2 + self.wide))
         states = self.z, self.number, self.cost, self.beta, self.u, self.c
-        n = self.base.n
-        self._active, self._here = np.empty(n, np.int64), np.empty(n, np.int64)  # of a line search
-        self._ends = np.empty(n, np.int64), np.empty(n, np.int64)
-        line_searches = self.z, self.dz, self.number, self.cost, self.beta, self._active, self._here
-        self._drop_fixed = loops.class_line_search_without.bind(
-            self.dz, self.number, self.cost, *self._ends, self._active, self._fixed
-        )
+        line_searches = self.z, self.dz, self.number, self.cost, self.beta
         self._states = [loops.class_state.bind(*states, sums) for sums in self._sums]
         self._line_searches = [loops.class_line_search.bind(*line_searches, out) for out in self._slopes]
 
@@ -100,27 +93,11 @@ class CrammerSingerLoss(Objective):
         self.primal = loss + 0.5 * float(self.w @ self.w)
         return smooth
 
-    def line_search(self, p: np.ndarray) -> float:
-        """See Objective.  A row at the same vertex at both ends of the bracket has a constant slope between them."""
-        self._active[:] = np.arange(self.base.n)
-        self._parts, self._fixed[0] = list(self.rows.blocks), 0.0
-        return super().line_search(p)
-
     def along(self, t: float) -> np.ndarray:
-        parts = self._parts
-        run_blocks(lambda b: self._line_searches[b](t, self.sigma, self.k, self.wide, *parts[b]), len(parts))
+        blocks = self.rows.blocks
+        run_blocks(lambda b: self._line_searches[b](t, self.sigma, self.k, self.wide, *blocks[b]), len(blocks))
         self._out[:] = self._slopes[:, :2].sum(axis=0)
-        self._out[0] += self._fixed[0]
-        if t == 0.0:
-            self._ends[0][:] = self._here
-            self._bounded = False
         return self._out
-
-    def _bracketed(self, high: bool) -> None:
-        self._ends[high][:] = self._here
-        self._bounded |= high
-        if self._bounded:
-            self._parts = [(lo, self._drop_fixed(self.k, self.wide, lo, hi)) for lo, hi in self._parts]
 
     def _dual_bound(self, g: np.ndarray, loss: float) -> float:
         square = float(g @ g)

@@ -95,25 +95,12 @@ def test_state_and_line_search(n, d, k, sigma):
     assert sums[5] == sums[6] == inner.sum()
     close(a.back(share), np.where((p > 0) & inner[:, None], 1.0 / np.maximum((p > 0).sum(1), 1)[:, None], 0.0))
     out, t = np.zeros(2 + a.wide), 0.3
-    line_search, corner = (a.flat(a.S), a.flat(a.dS), *arrays), np.full(n, 99)
-    class_loops.class_line_search(*line_search, np.arange(n), corner, out, t, sigma, k, a.wide, 0, n)
+    class_loops.class_line_search(a.flat(a.S), a.flat(a.dS), *arrays, out, t, sigma, k, a.wide, 0, n)
     _, p = a.smoothed(a.S + t * a.dS, sigma)
-    assert np.array_equal(corner, np.where((p > 0).sum(1) == 1, p.argmax(1), k))
     count = np.maximum((p > 0).sum(1), 1)
     within = (a.dS**2 * (p > 0)).sum(1) - (a.dS * (p > 0)).sum(1) ** 2 / count
     np.testing.assert_allclose(out[0], float(a.cost @ ((p - ~a.apart) * a.dS).sum(1)), atol=1e-8)
     np.testing.assert_allclose(out[1], sigma * float(a.cost @ within), rtol=1e-9, atol=1e-9 * sigma)
-    ends, active = (np.empty(n, int), np.empty(n, int)), np.arange(n)
-    for end, at in zip(ends, (0.0, 2.0 * t), strict=True):
-        class_loops.class_line_search(*line_search, np.arange(n), end, np.empty(2 + a.wide), at, sigma, k, a.wide, 0, n)
-    stays = (ends[0] == ends[1]) & (ends[0] < k)
-    assert np.all(corner[stays] == ends[0][stays]), "between two ends at one corner a row is nowhere else"
-    rest, part = np.full(1, 5.0), np.empty(2 + a.wide)
-    left = class_loops.class_line_search_without(a.flat(a.dS), a.number, a.cost, *ends, active, rest, k, a.wide, 0, n)
-    assert active[:left].tolist() == np.flatnonzero(~stays).tolist()
-    class_loops.class_line_search(*line_search, active, corner, part, t, sigma, k, a.wide, 0, left)
-    np.testing.assert_allclose(part[0] + rest[0] - 5.0, out[0], atol=1e-8)
-    np.testing.assert_allclose(part[1], out[1], rtol=1e-9, atol=1e-9 * sigma)
 
 
 @every_shape

@@ -117,25 +117,6 @@ def test_power_search(n, p, sigma, cap):
             np.testing.assert_allclose(out, wanted, rtol=1e-8, atol=1e-9)
 
 
-@every_smoothing
-@pytest.mark.parametrize("n", [1, 5, 200])
-def test_power_search_ends_at_slope_zero(n, p, sigma, cap):
-    """The slope of the losses and of a quadratic is zero at the end of the search direction; see reference.smoothed."""
-    rng, z, target, _, cost, beta = slacks(n)
-    dz = rng.normal(size=n)
-
-    def slope(t: float) -> tuple[float, float]:
-        _, b, _ = reference.smoothed(target - z - t * dz, beta, p, sigma, cap)
-        parts = np.append(-cost * dz * b, (a, 0.3 * t))
-        return float(parts.sum()), float(np.abs(parts).sum())
-
-    a = 0.0
-    a = -slope(0.0)[0] - 0.2  # downhill from where the search direction begins
-    t = hinge_loops.power_search(z, dz, target, cost, beta, np.empty(4), a, 0.3, p, sigma, cap)
-    left, size = slope(t)
-    assert t > 0.0 and abs(left) <= 1e-9 * size
-
-
 @pytest.mark.parametrize("bias", [-1.0, 0.0, 1.5])
 @pytest.mark.parametrize("loss", ["hinge", "squared hinge"])
 @pytest.mark.parametrize("n, d", [(1, 1), (12, 5), (9, 40)])

@@ -31,19 +31,6 @@ def test_margins(n, d):
 
 
 @every_shape
-@pytest.mark.parametrize("terms", [1, 2])
-def test_hinge(n, d, terms):
-    """One or two terms for each row."""
-    rng, X, csr = made(n, d)
-    w, y = rng.normal(size=d), rng.choice([-1.0, 1.0], terms * n)
-    target, cost = rng.normal(size=terms * n), rng.random(terms * n)
-    losses = cost * np.maximum(target - y * np.tile(X @ w + 0.25, terms), 0.0)
-    for lo, hi in halves(n):
-        found = row_loops.csr_hinge(*csr, w, y, target, cost, 0.25, lo, hi)
-        close(found, losses.reshape(terms, n)[:, lo:hi].sum())
-
-
-@every_shape
 def test_transpose_product(n, d):
     rng, X, csr = made(n, d)
     u = rng.normal(size=n) * (rng.random(n) < 0.7)

@@ -13,7 +13,7 @@ row, sign and D_i.
 import numpy as np
 
 from svmtool.compiled import helper, loop
-from svmtool.compiled.loops.rows.row_loops import ONE, TWO, ZERO, add_multiple, product_of_row
+from svmtool.compiled.loops.rows.row_loops import ONE, ZERO, add_multiple, product_of_row
 
 TUBE_THRESHOLD_FACTOR = 0.3  # tubes: factor of the shrinking thresholds, which the first rows of an epoch make too wide
 
@@ -32,20 +32,6 @@ def shuffled(chunks, count, random):
         chunks[other] = chunks[c]
         chunks[c] = drawn
     return random
-
-
-@helper(fast=True)
-def product(indices, values, w, start, stop):
-    """x.w of one short row, in two independent sums to hide the latency of additions."""
-    total = other = 0.0
-    k = start
-    while k + ONE < stop:
-        total += values[k] * w[indices[k]]
-        other += values[k + ONE] * w[indices[k + ONE]]
-        k += TWO
-    if k < stop:
-        total += values[k] * w[indices[k]]
-    return total + other
 
 
 @helper
@@ -169,7 +155,6 @@ def tube_epoch(
     smallest = limits[3]
     size = limits[4]
     above, below = TUBE_THRESHOLD_FACTOR * limits[0], TUBE_THRESHOLD_FACTOR * limits[1]
-    at_bias = np.uint64(len(w) - 1)
     stored = np.uint64(len(indptr)) - ONE
     gone = stored  # marks a shrunk row
     shrunk = state[2]
@@ -179,9 +164,7 @@ def tube_epoch(
             i = active[s]
             start = indptr[i]
             stop = indptr[i + ONE]
-            total = product(indices, values, w, start, stop)
-            if bias >= 0.0:
-                total += bias * w[at_bias]
+            total = product_of_row(indices, values, w, start, stop, bias)
             old = alpha[i] - alpha[i + stored]
             total += diagonal[i] * old
             over = total - target[i]  # slope in alpha_i - alpha'_i above zero, ...

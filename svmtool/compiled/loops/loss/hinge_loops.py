@@ -12,8 +12,6 @@ so that b is the slope, in xi, of the smoothed loss  min_v l(v) + sigma/2 (v - t
 b = clip(sigma t, 0, 1); an upper bound `cap` other than 1 gives Huber's loss.
 """
 
-import numpy as np
-
 from svmtool.compiled import helper, loop
 
 NEGLIGIBLE_SIGMA = 1e8  # with it and beta = 0 the smoothed loss stands for the loss: the smoothing is negligible
@@ -191,40 +189,3 @@ def power_line_search(z, dz, target, cost, beta, out, at, p, sigma, cap, lo, hi)
         out[1] = bend * (2.0 * sigma / (sigma + 2.0))
     else:
         slope_of_rows(z, dz, target, cost, beta, out, at, p, sigma, cap, lo, hi)
-
-
-@helper(fast=True)
-def next_line_search_step(t, slope, curvature, bracket):
-    """The next iterate of Objective.line_search after t; t itself when it has converged.
-
-    bracket: its lower and upper end, updated.
-    """
-    bracket[1 if slope > 0.0 else 0] = t
-    low = bracket[0]
-    high = bracket[1]
-    if not curvature > 0.0 or (high < np.inf and high - low <= 1e-15 * high):
-        return t
-    new = t - slope / curvature
-    near = 1e-14 * abs(t)
-    if not ((low < new and new < high) or abs(new - t) <= near):  # t is an end of the bracket: new = t at the zero
-        new = 0.5 * (low + high) if high < np.inf else 2.0 * t
-    return t if abs(new - t) <= near else new
-
-
-@loop("f8(f8[], f8[], f8[], f8[], f8[], f8[], f8, f8, f8, f8, f8)", fast=True)
-def power_search(z, dz, target, cost, beta, out, a, b, p, sigma, cap):
-    """The minimiser along z + t dz of the smoothed losses and a quadratic of slope a + t b, as Objective.line_search.
-
-    out: scratch, f8[4].
-    """
-    bracket = out[2:]
-    bracket[0] = 0.0
-    bracket[1] = np.inf
-    t = 1.0
-    for _ in range(100):
-        power_line_search(z, dz, target, cost, beta, out, t, p, sigma, cap, np.uint64(0), np.uint64(len(z)))
-        new = next_line_search_step(t, out[0] + a + t * b, out[1] + b, bracket)
-        if new == t:
-            break
-        t = new
-    return t

@@ -144,15 +144,14 @@ def class_state(S, number, cost, beta, U, share, sums, sigma, k, wide, lo, hi):
     sums[4], sums[5], sums[6] = support, changed, active
 
 
-@loop("void(f8[], f8[], u8[], f8[], f8[], u8[], u8[], f8[], f8, f8, u8, u8, u8, u8)", fast=True)
-def class_line_search(S, dS, number, cost, beta, active, corner, out, t, sigma, k, wide, lo, hi):
-    """out[0], out[1] = slope and curvature of the smoothed loss of rows active[lo] .. active[hi-1] along S + t dS.
+@loop("void(f8[], f8[], u8[], f8[], f8[], f8[], f8, f8, u8, u8, u8, u8)", fast=True)
+def class_line_search(S, dS, number, cost, beta, out, t, sigma, k, wide, lo, hi):
+    """out[0], out[1] = slope and curvature of the smoothed loss of rows lo .. hi-1 along S + t dS.
 
-    corner_i = the class of the vertex that p_i is, or k if it is not one.  out[2 : 2 + k] is scratch.
+    out[2 : 2 + k] is scratch.
     """
     slope = curvature = 0.0
-    for s in range(lo, hi):
-        i = active[s]
+    for i in range(lo, hi):
         at = i * wide
         y = at + number[i]
         largest = -np.inf
@@ -167,7 +166,6 @@ def class_line_search(S, dS, number, cost, beta, active, corner, out, t, sigma, 
         for m in range(ZERO, k):
             near += ONE if out[TWO + m] > largest - 1.0 else ZERO
         if near <= ONE:
-            corner[i] = where
             slope += cost[i] * (dS[at + where] - dS[y])
             continue
         count = onto_simplex(out, TWO, k)
@@ -180,30 +178,10 @@ def class_line_search(S, dS, number, cost, beta, active, corner, out, t, sigma, 
                 total += v
                 squares += v * v
         slope += cost[i] * (first - dS[y])
-        corner[i] = k
         if count > ONE:
             curvature += cost[i] * (squares - total * total / np.float64(count))
     out[0] = slope
     out[1] = sigma * max(curvature, 0.0)
-
-
-@loop("u8(f8[], u8[], f8[], u8[], u8[], u8[], f8[], u8, u8, u8, u8)", fast=True)
-def class_line_search_without(dS, number, cost, low, high, active, out, k, wide, lo, hi):
-    """Remove rows of active[lo : hi] that are at the same vertex at both ends of the bracket, hence also between.
-
-    low, high: `corner` at the ends; out[0] += the slope of the removed rows.  Returns the new end of the others.
-    """
-    kept = lo
-    slope = 0.0
-    for s in range(lo, hi):
-        i = active[s]
-        if low[i] == high[i] and low[i] < k:
-            slope += cost[i] * (dS[i * wide + low[i]] - dS[i * wide + number[i]])
-        else:
-            active[kept] = i
-            kept += ONE
-    out[0] += slope
-    return kept
 
 
 @loop("void(f8[], f8[], f8[], u8, u8, u8, u8)", fast=True)

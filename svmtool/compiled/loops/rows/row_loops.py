@@ -49,20 +49,6 @@ def csr_margins(indptr, indices, values, w, y, z, shift, lo, hi):
         z[i] = y[i] * (row_dot(indices, values, w, indptr[i], indptr[i + ONE]) + shift)
 
 
-@loop("f8(u8[], u4|u8[], f8[], f8[], f8[], f8[], f8[], f8, u8, u8)", fast=True)
-def csr_hinge(indptr, indices, values, w, y, target, cost, shift, lo, hi):
-    """sum_i cost_i max(0, target_i - y_i (x_i.w + shift)) over rows lo .. hi-1; y twice as long: two terms each."""
-    total = 0.0
-    rows = np.uint64(len(indptr)) - ONE
-    twice = np.uint64(len(y)) > rows
-    for i in range(lo, hi):
-        product = row_dot(indices, values, w, indptr[i], indptr[i + ONE]) + shift
-        total += cost[i] * max(target[i] - y[i] * product, 0.0)
-        if twice:
-            total += cost[i + rows] * max(target[i + rows] - y[i + rows] * product, 0.0)
-    return total
-
-
 @loop("void(u8[], u4|u8[], f8[], f8[], f8[], u8, u8)", fast=True)
 def csr_transpose_product(indptr, indices, values, u, g, lo, hi):
     """g += sum_i u_i x_i; rows with u_i = 0 are skipped."""
