@@ -17,10 +17,8 @@ from svmtool.kernels.problems import KernelProblem
 from svmtool.kernels.tiles import Tiles, tiles_of
 from svmtool.models.kernel import KernelModel
 from svmtool.models.kernel_functions import LINEAR
-from svmtool.numbers import distinct
 from svmtool.tolerances import MIB
 
-FULL_ROWS_SHARE = 0.5  # blocks of this share of all rows are taken from full, cached rows: these cost little more
 BATCH_ROWS = 4096  # support vectors, and rows of a dense matrix, that `exact_sum` converts at a time
 SINGLE_ROUNDOFF, DOUBLE_ROUNDOFF = 5e-7, 1e-15  # several times the error of a value, relative to sqrt(K_ii K_jj)
 
@@ -72,8 +70,6 @@ class KernelRows:
 
     def block(self, chosen: np.ndarray, out: np.ndarray) -> None:
         """Fill out (m, m), of the tiles' type, with K among the rows `chosen` (i8[m])."""
-        if FULL_ROWS_SHARE * self.n <= len(chosen) and self.n <= self.capacity:
-            return self._stored_block(chosen, out)
         targets = self.tiles.take(chosen)
         width, height, m = self.tiles.width, self.tiles.height, len(chosen)
         parts = [targets.part(first, min(first + height, m)) for first in range(0, m, height)]
@@ -92,14 +88,6 @@ class KernelRows:
                     out[lo:hi, first : min(last, lo)] = tile[: lo - first].T
 
         run_blocks(work, -(-m // width))
-
-    def _stored_block(self, chosen: np.ndarray, out: np.ndarray) -> None:
-        """`block` if the cache holds all rows."""
-        rows = distinct(chosen)
-        missing = rows[self.slot[rows] < 0]
-        if len(missing):
-            self.add(missing, np.zeros(len(missing)), np.zeros(self.n), np.ones(len(missing), bool))
-        np.copyto(out, self.store.reshape(self.capacity, self.n)[np.ix_(self.slot[chosen], chosen)])
 
     def add(self, chosen: np.ndarray, c: np.ndarray, f: np.ndarray, keep: np.ndarray) -> None:
         """f f8[n] += sum_k c_k K(x_chosen[k], .); chosen i8, each row once; c f8; keep: which new rows to cache.
