@@ -2,7 +2,7 @@
 
     min over w of  R(w) + sum_i C_i l(target_i - y_i x_i.w),   R = 1/2 |w|^2 or |w|_1, a free bias left out
 
-Squared hinge: Newton steps from the result.  If these do not suffice, and for the hinge: interior-point steps
+Squared hinge: a few Newton steps from the result.  If these do not suffice, and for the hinge: interior-point steps
 (interior_steps.py) if a system of the features or the rows is small; then the hinge by dual coordinate descent.  Least
 squares: one orthogonal factorisation, where that is cheap.  Otherwise, and for other losses: SciPy's L-BFGS-B (Byrd,
 Lu, Nocedal and Zhu, SIAM Journal on Scientific Computing 16 (1995) 1190-1208) on the certifier's losses, each weight
@@ -33,10 +33,11 @@ from svmtool.solvers.shared import base, interior_steps
 from svmtool.solvers.shared.base import Monitor, Result, Rule
 from svmtool.solvers.shared.contest import Contest, Epochs, NewtonSteps
 from svmtool.solvers.shared.incumbent import Best
-from svmtool.tolerances import GRAM_BELOW
+from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP
 
 MAX_FALLBACK_ITERATIONS = 1000  # most iterations, or coordinate epochs
 MAX_FALLBACK_VISITS = 2e9  # most visits to a non-zero in all
+MAX_NEWTON_STEPS = 20  # from the result: nearly all results here are right but for round-off
 MAX_WORK = 1 << 29  # (rows + features) features^2 up to which a factorisation takes at most a second
 MAX_FACTOR_NUMBERS = 1 << 22  # (rows + features) features up to which it is tried: 40 bytes each
 
@@ -48,9 +49,13 @@ def solve(task: Task, loss: Loss, l1: bool, start: np.ndarray, gap: float, monit
     """
     max_iter = max(10, int(min(MAX_FALLBACK_ITERATIONS, MAX_FALLBACK_VISITS / max(task.rows.nnz, 1))))
     p, alpha = loss.hinge_power, None
-    if p is not None and not l1 and (best := _hinge(task, p, start, gap, monitor.child(gap, max_iter))) is not None:
+    if p == 2.0 and not l1:
+        best = _refined(task, start, monitor.child(gap, MAX_NEWTON_STEPS))
+        if best.gap <= OPTIMAL_GAP:
+            return Result(best.w, base.PRECISION, monitor.iterations, monitor.history, best.alpha)
+    if p is not None and not l1 and (best := _hinge(task, p, gap, monitor.child(gap, max_iter))) is not None:
         alpha = best.alpha
-        if p in (1.0, 2.0) or best.gap <= gap:
+        if p == 1.0 or best.gap <= gap:
             return Result(best.w, base.PRECISION, monitor.iterations, monitor.history, alpha)
     if p == 1.0:
         return None
@@ -68,19 +73,25 @@ def solve(task: Task, loss: Loss, l1: bool, start: np.ndarray, gap: float, monit
     return Result(scaled.best_w, status, scaled.calls, monitor.history, alpha)
 
 
-def _hinge(task: Task, p: float, start: np.ndarray, gap: float, monitor: Monitor) -> Best | None:
+def _refined(task: Task, start: np.ndarray, monitor: Monitor) -> Best:
+    """Newton steps for the squared hinge from `start`."""
+    objective = task.objective(SquaredHinge, target=task.target)
+    objective.set_point(start)
+    run = Contest(objective, monitor, Rule())
+    run.run(None, NewtonSteps(run, "primal" if objective.d <= GRAM_BELOW else "cg"))
+    return run.best
+
+
+def _hinge(task: Task, p: float, gap: float, monitor: Monitor) -> Best | None:
     """Interior-point steps, and for the hinge coordinate descent where these leave a larger gap; None: neither."""
     run = Contest(task.objective(SquaredHinge if p == 2.0 else Augmented, target=task.target), monitor, Rule())
-    if p == 2.0:
-        run.objective.set_point(start)
-        run.run(None, NewtonSteps(run, "primal" if run.objective.d <= GRAM_BELOW else "cg"))
-    interior = interior_steps.candidate(task, p, run) if run.best.gap > gap else None
+    interior = interior_steps.candidate(task, p, run)
     if interior is not None:
         interior[0]()
     epochs = p == 1.0 and DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias, copied=True)
     if epochs and run.best.gap > gap:
         run.run(Epochs(run, DualCoordinateDescent.of_power(task.rows, task.y, task.cost, p, 1, task.target)), None)
-    return run.best if p == 2.0 or epochs or interior is not None else None
+    return run.best if epochs or interior is not None else None
 
 
 def factorisation_possible(rows: Rows) -> bool:
