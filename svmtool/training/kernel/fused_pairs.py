@@ -14,17 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from svmtool import limits
 from svmtool.certify.kernel import KERNEL_VALUE_RTOL, MAX_WIDENING, best_constant, certificate_of
 from svmtool.certify.linear import Certificate
 from svmtool.compiled.loops.kernel import class_pair_loops as loops
-from svmtool.kernels import direct, interior
-from svmtool.kernels.decomposition import Decomposition
+from svmtool.kernels import interior
 from svmtool.kernels.direct import START_VALUES
 from svmtool.kernels.problems import KernelProblem, Points, relative
 from svmtool.kernels.results import KernelResult
 from svmtool.params import tolerance
-from svmtool.solvers.shared.base import CONFIRMED_GAP, GAP, INDEFINITE, ITERATIONS, OPTIMAL, RULE, TAKEN_OVER
+from svmtool.solvers.shared.base import CONFIRMED_GAP, GAP, INDEFINITE, ITERATIONS, OPTIMAL, RULE
 from svmtool.tolerances import ROUNDOFF_GAP, SLOW_MIN_GAP
 from svmtool.training.kernel.dataset import ClassPairs
 from svmtool.training.kernel.fit import Fitting, Solved
@@ -129,7 +127,7 @@ class Hinges(Batch):
         if why == loops.UNSOLVED and indefinite and violation <= tolerance(self.s):
             why = loops.BY_RULE
         if why == loops.UNSOLVED:
-            return self._directly(k, int(rounds))
+            return None
         alpha, gradient = self._alpha_of(k), self._gradient_of(k, self.F)
         problem = self._problem(k)
         if indefinite:
@@ -183,30 +181,6 @@ class Hinges(Batch):
         """Whether pair k proves the kernel indefinite (verify.proven_indefinite): no other method does better."""
         _, _, value, _, relative, *_ = self.out[k].tolist()
         return not self.points.kernel.positive and relative <= STATIONARY_RTOL and -value > self.max_primal[k]
-
-    def _directly(self, k: int, rounds: int) -> Solved | None:
-        """Solve pair k directly after steps of pairs made no progress: with few rows cheaper than solving it alone.
-
-        None if the result is not as close to the optimum as requested.
-        """
-        stop, target = self.fitting.stop, self.s.target
-        rows = sum(self.sizes[c] for c in self.pairs[k])
-        small = interior.CUBE_COST * rows**3 <= interior.FIXED_COST and self.points.kernel.positive
-        if not small or self.s.stopping.max_iter is not None or stop.ended():
-            return None
-        problem = self._whole(k)
-        with limits.until(stop.ended):
-            try:
-                state = Decomposition(problem, self.s.run.cache_mb)
-                if not direct.go_to_minimum(state)[0]:
-                    return None
-            except limits.EndedError:
-                return None
-        _, rho, r = state.certify()
-        result = state.result(*state.value_and_gap(rho, r), rho, r, rounds, TAKEN_OVER if target is None else GAP)
-        found = Solved(*verify(problem, result, target, lambda: None))
-        near = CONFIRMED_GAP if target is None else PRINTED_FACTOR * target
-        return found if result.status.converged and found.certificate.gap <= near else None
 
     def _verified(
         self, k: int, problem: KernelProblem, result: KernelResult, gap: float, violation: float
