@@ -95,7 +95,7 @@ class _PartFlag(StopFlag):
         self.ends = whole.ends - (1.0 - share) * max(whole.seconds_left, 0.0)
 
     @property
-    def set(self) -> bool:
+    def set(self) -> bool:  # type: ignore[override]
         return self.whole.set
 
 

@@ -218,7 +218,7 @@ class shown:  # noqa: N801  used as a statement
             if part.source is None and part.total is None:
                 names.append(part.what)
                 last = part
-            elif part.source is not None or part.total > 1:
+            elif part.source is not None or (part.total or 0) > 1:
                 name = ", ".join(names) if part.source is None else part.what
                 rows.append((part, part.share(), {"desc": name and f"{name}: ", "count": part.count()}))
                 names = []

@@ -201,7 +201,7 @@ def _check_mu(settings: Settings) -> None:
         raise ValueError(f"mu must be 'merit', 'geometric' or a number > 0, not {shown(mu)}")
     if isinstance(mu, str) and "--loss-power" not in row.supported:  # the rules are ALM's
         raise ValueError(f"mu of solver {row.number} ({row.name}) must be a number > 0, not {mu!r}")
-    if not isinstance(mu, str) and not 0.0 < mu < float("inf"):
+    if mu is not None and not isinstance(mu, str) and not 0.0 < mu < float("inf"):
         raise ValueError(f"mu == {mu:g}, must be a number > 0.")
 
 

@@ -193,7 +193,8 @@ def _start(init: Any) -> LinearModel:
     found = init.model if isinstance(init, Fit) else init
     if not isinstance(found, LinearModel):
         raise TypeError(f"init must be a Fit or a model of a linear solver, not {shown(init)}")
-    return model_of(found)
+    model_of(found)  # refuses attributes that do not fit
+    return found
 
 
 def _fit_linear(

@@ -28,7 +28,7 @@ def is_whole(value: Any) -> bool:
         return False
     try:
         with np.errstate(all="ignore"):
-            return isinstance(value, Integral) or bool(int(value) == value)
+            return isinstance(value, Integral) or bool(int(value) == value)  # type: ignore[call-overload]
     except (OverflowError, ValueError):  # infinite, or nan
         return False
 

@@ -57,7 +57,7 @@ def certify(
     """
     n, coef = problem.n, problem.coefficients(alpha)
     # one row of each group is computed
-    group = n // max(MIN_LATE_ROWS if late else min_rows, max_values // max(np.count_nonzero(coef), 1))
+    group = n // max(MIN_LATE_ROWS if late else min_rows, max_values // max(int(np.count_nonzero(coef)), 1))
     if group > 1:
         sampled = np.concatenate((draw_rows(n, group, SEED), np.arange(n - n % group, n)))
         exact, apart = _recomputed(problem, alpha, coef, gradient, sampled)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import TypeVar
 
 import numpy as np
 
@@ -135,6 +136,7 @@ class Certifier:
                 dual = less = min(less, max(dual, 0.0)) if np.isfinite(dual) else 0.0
             if best is None or dual - less > best.dual:
                 best = Certificate(primal, dual, violation, (off, less))
+        assert best is not None
         return best
 
     def primal(self, w: np.ndarray) -> float:
@@ -201,7 +203,10 @@ class Certifier:
         return dual, off, largest if largest >= 0.0 else np.inf
 
 
-def sharp(certified: Callable[[bool], Certificate], gap: float | None) -> Certificate:
+AnyCertificate = TypeVar("AnyCertificate", bound=Certificate)
+
+
+def sharp(certified: Callable[[bool], AnyCertificate], gap: float | None) -> AnyCertificate:
     """The certificate that `certified` gives, computed in twice the precision (True) where it is vague otherwise.
 
     gap: the one that was asked for, if any.
@@ -240,13 +245,13 @@ def value_of_multiple(
     # multiples of a / largest, whose conjugates do not underflow
     unit = 1.0 if loss.degree is None else 1.0 / largest
     slope, slope_off = unit * linear[0], unit * linear[1]
-    v, apart = unit * v[0], unit * v[1]
+    u, apart = unit * v[0], unit * v[1]
     whole = conjugates(unit)
     limit = loss.cap / (unit * largest) * (1.0 - FEW * UNIT)
     square = square_off = 0.0
     if not l1:
-        square = float(v @ v)
-        square_off = 2.0 * math.sqrt(square) * apart + apart * apart + growth(len(v)) * square
+        square = float(u @ u)
+        square_off = 2.0 * math.sqrt(square) * apart + apart * apart + growth(len(u)) * square
 
     def at(steepest: float) -> tuple[float, float]:
         top = min(limit, 1.0 / steepest if steepest > 0.0 else np.inf)
@@ -264,7 +269,7 @@ def value_of_multiple(
 
     if not l1:
         return at(0.0)
-    steepest = float(np.abs(v).max(initial=0.0))
+    steepest = float(np.abs(u).max(initial=0.0))
     (value, _), (sure, off) = at(steepest), at(steepest + apart)  # all |v_j| <= 1 in spite of rounding
     return max(value, sure), off + max(value - sure, 0.0)
 

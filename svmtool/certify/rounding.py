@@ -7,6 +7,8 @@ of the rows.  Where this bound is too wide for a certificate, the products are c
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from svmtool.data.row_storage import Rows
@@ -74,7 +76,7 @@ class Products:
         return growth(k) ** 2 if k > 1 else 0.0  # a product alone is exact
 
 
-def sum_of(parts: list[np.ndarray | float]) -> np.ndarray:
+def sum_of(parts: list[Any]) -> np.ndarray:
     """The sum of arrays and numbers, each rounded as if it were the only sum."""
     total, rest = parts[0], 0.0
     for part in parts[1:]:

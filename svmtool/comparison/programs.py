@@ -38,7 +38,7 @@ def ours() -> Program:
 
 def others(kernel: bool, named: tuple[str, ...]) -> list[Program]:
     """LIBLINEAR's or (kernel) LIBSVM's programs on PATH, and those that the user has named."""
-    found = []
+    found: list[Program] = []
     for folder in os.environ.get("PATH", "").split(os.pathsep):
         for name in LIBSVM_COMMANDS if kernel else LIBLINEAR:
             path = shutil.which(name, path=folder) if folder else None

@@ -32,6 +32,10 @@ import sys
 import zlib
 from collections.abc import Callable
 
+TYPE_CHECKING = False  # typing is not imported at start
+if TYPE_CHECKING:
+    from typing import Any
+
 MODE = os.environ.get("SVMTOOL_LOOPS", "auto")  # auto | jit | build (build.py)
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 LOOP_FOLDERS = ("cd", "kernel", "loss", "rows", "text")  # of svmtool/compiled/loops
@@ -63,9 +67,14 @@ def checksum() -> str:
     return f"{crc:08x}"
 
 
-def jit_options(fast: bool) -> dict[str, object]:
+def jit_options(fast: bool) -> dict[str, Any]:
     """numba's options.  A build calls no loop, so it leaves out what Python would call: a sixth of the time."""
-    options = {"nopython": True, "nogil": True, "error_model": "numpy", "fastmath": FAST_MATH if fast else False}
+    options: dict[str, Any] = {
+        "nopython": True,
+        "nogil": True,
+        "error_model": "numpy",
+        "fastmath": FAST_MATH if fast else False,
+    }
     return {**options, "no_cpython_wrapper": True, "no_cfunc_wrapper": True} if MODE == "build" else options
 
 
@@ -123,7 +132,8 @@ class Loop:
         import numpy as np
 
         def flat(dtype: str, address: int, size: int):
-            return np.frombuffer((ctypes.c_char * (size * int(dtype[1]))).from_address(address), dtype)
+            memory: Any = (ctypes.c_char * (size * int(dtype[1]))).from_address(address)
+            return np.frombuffer(memory, dtype)
 
         found = self._addresses(arrays)
         return list(map(flat, self.dtypes, found[::2], found[1::2]))
@@ -209,7 +219,7 @@ class _SharedLibrary:
 
     def entry(self, loop: Loop) -> Callable:
         """The compiled function of a loop, with argument types."""
-        types = []
+        types: list[Any] = []
         for a in loop.arguments:
             types += [ctypes.c_void_p, ctypes.c_int64] if a.endswith("[]") else [self.KINDS[a]]
         return self.function("svmtool_" + loop.name, self.KINDS[loop.result], types)

@@ -14,10 +14,14 @@ from contextlib import contextmanager
 from svmtool import limits
 from svmtool.integers import parse_count
 
+TYPE_CHECKING = False  # typing is not imported at start
+if TYPE_CHECKING:
+    from typing import Any
+
 before_work: Callable[[], object] | None = None  # what a worker calls before its blocks of a run
 max_count: int | None = None  # limit of the number of threads under a limit of memory
 _count: int | None = None
-_tasks = None  # the queue of the workers
+_tasks: Any = None  # the queue of the workers
 _started = 0  # workers that wait on it
 _wanted = 0  # workers in use by all calls of run_blocks
 _changing = threading.Lock()  # guards these

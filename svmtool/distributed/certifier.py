@@ -6,7 +6,7 @@ a dual point does not determine a free bias, its multiplier is the mean over the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,7 +35,7 @@ class BlockCertifier:
     def __init__(self, rows: Rows, y: np.ndarray, cost: np.ndarray, target: np.ndarray | None):
         self.rows, self.y, self.cost = rows, y, cost
         self.target = np.ones(rows.n) if target is None else target
-        self.candidate: np.ndarray | None = None
+        self.candidate: Any = None  # f8[n]
 
     def _slack(self, w: np.ndarray) -> np.ndarray:
         z = np.empty(self.rows.n)
@@ -129,7 +129,7 @@ def _dual_value(ranks: Collective, loss: Loss, bias: float | None, l1: bool) -> 
     if free_bias:
         v[-1] = 0.0
     linear, linear_off, *whole, sizes = sums.tolist()
-    linear_off += growth(int(rows)) * bias * (up + down) if free_bias else 0.0
+    linear_off += growth(int(rows)) * (bias or 0.0) * (up + down)
     largest = max(ranks.gather("certifier", "largest"), default=0.0)
     largest = 0.0 if largest <= ROUNDOFF_SHARE * abs(factors[2]) else largest
 

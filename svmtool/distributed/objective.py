@@ -28,19 +28,19 @@ class DistributedRows(Rows):
         self.ranks, self.n, self.nnz, self.bias = ranks, n, nnz, bias
         self.d, self.gram_entries = n_features + (bias >= 0), gram_entries
 
-    def margins(self, w: np.ndarray, y: None, z: None) -> None:
+    def margins(self, w: np.ndarray, y: Any, z: Any) -> None:
         """Have the ranks compute the margins of direction w, for the line search and the step."""
         self.ranks.defer("line", w.copy())
 
-    def transpose_product(self, u: None) -> np.ndarray:
+    def transpose_product(self, u: Any) -> np.ndarray:
         """sum_i u_i x_i for the current slopes u, length d."""
         return self.ranks.sum("product", "transpose_product", "u")
 
-    def curvature_product(self, c: None, v: np.ndarray) -> np.ndarray:
+    def curvature_product(self, c: Any, v: np.ndarray) -> np.ndarray:
         """sum_i c_i (x_i.v) x_i for the current curvatures c, length d."""
         return self.ranks.sum("product", "curvature_product", "c", v)
 
-    def diagonal(self, c: None) -> np.ndarray:
+    def diagonal(self, c: Any) -> np.ndarray:
         """sum_i c_i x_ij^2 for the current curvatures c, length d."""
         return self.ranks.sum("product", "diagonal", "c")
 
@@ -132,8 +132,9 @@ class DistributedObjective(Objective):
         sums, self._sides, self.by_side = self.ranks.sum("state_by_side")
         return self._set_sums(sums.tolist()), self.by_side.sum(axis=0)
 
-    def sides(self) -> list[float]:
-        return self._sides.tolist()
+    def sides(self) -> tuple[float, float]:
+        first, second = self._sides.tolist()
+        return first, second
 
     def line_search(self, p: np.ndarray) -> float:
         if not self.piecewise_quadratic:

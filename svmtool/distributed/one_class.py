@@ -208,7 +208,7 @@ class DistributedOneClass(DistributedReduction, OneClass):
         if not T > 0.0:
             T = math.sqrt(squares / total) or 1.0
         gap = self.settings.target if self.eps is None else self.rule(0).gap
-        monitor = Shifted(GAP_SHARE * gap, self.settings.stopping.max_iter, sink=report, stop=stop)
+        monitor = Shifted(GAP_SHARE * (gap or 0.0), self.settings.stopping.max_iter, sink=report, stop=stop)
         monitor.uses(registry.find(SOLVER))
         monitor.scale = scale_of_sums(squares, total, fills)
         w = self._start_of(k, start)
@@ -236,7 +236,7 @@ class DistributedOneClass(DistributedReduction, OneClass):
         self._look(result)
         return result
 
-    def certify(self, k: int, result: Result) -> Certificate:
+    def certify(self, k: int, result: Result) -> Certificate:  # type: ignore[override]
         """Compute the values of OneClassCertifier."""
         ranks, fills, w, rho = self.ranks, self.fills, result.w.copy(), float(result.w[-1])
         w[-1] = 0.0

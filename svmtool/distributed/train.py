@@ -178,7 +178,9 @@ class DistributedFolds(Folds):
         """Decision values f8[m, columns] of the rows held out."""
         return np.concatenate(problems.surviving(lambda: self.ranks.gather("scores", problems.decisions(W))))
 
-    def evaluate(self, settings: Settings, stop: StopFlag, warm: list | None = None) -> tuple[np.ndarray, bool]:
+    def evaluate(  # type: ignore[override]
+        self, settings: Settings, stop: StopFlag, warm: list | None = None
+    ) -> tuple[np.ndarray, bool]:
         """See Folds; folds are trained one after the other."""
         predictions, moved, ends = np.empty(len(self.table)), False, []
         shares = TimeShares(stop, self.count, 1)

@@ -17,13 +17,17 @@ from collections.abc import Iterator
 from svmtool import interrupts
 from svmtool.errors import SvmtoolError
 
+TYPE_CHECKING = False  # typing is not imported at start
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
 MAX_NAME_BYTES = 200  # of the name of a file or folder in a temporary name
 
 _tidied: set[str] = set()  # targets whose left files this process has removed
 
 
 @contextlib.contextmanager
-def replacing(path: str, refusal: str = "can't open output file") -> Iterator[io.BufferedWriter]:
+def replacing(path: str, refusal: str = "can't open output file") -> Iterator[BinaryIO]:
     """A binary file object that becomes the file `path` when the block ends without an exception.
 
     Until then it has a temporary name in the same folder.  After an exception or Ctrl-C it is removed and the old file
@@ -87,7 +91,7 @@ def unwritable(path: str) -> str:
     return ""
 
 
-def _direct(path: str, refusal: str) -> io.BufferedWriter | None:
+def _direct(path: str, refusal: str) -> BinaryIO | None:
     """The file object for `-`, a device, a pipe or a socket; None for a regular or new file."""
     if path in ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"):
         if sys.stdout is None:

@@ -17,6 +17,10 @@ from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats.source import LineReader, Source
 from svmtool.models.linear import ONE_CLASS_WORD, LinearModel
 
+TYPE_CHECKING = False  # typing is not imported at start
+if TYPE_CHECKING:
+    from typing import Any
+
 SCORED_BYTES = 1 << 18  # bytes of text that a thread scores at a time; fits the second-level cache
 ROW_BYTES = 64  # initial estimate of the length of a row's text
 GROUP_BLOCKS = 64  # blocks whose results are in memory at the same time, at most, ...
@@ -117,7 +121,7 @@ def _score(text: Buffer, stop: int, model: LinearModel, name: str, form: int) ->
     return scored
 
 
-def _decide_row(out: memoryview, row: int, indices: list[int], values: list[float], model: LinearModel, rho: float):
+def _decide_row(out: Any, row: int, indices: list[int], values: list[float], model: LinearModel, rho: float):
     """The sums of score_lines for a row that only slow_line can parse."""
     W, columns = model.W.items, model.columns
     for c in range(columns):

@@ -31,7 +31,7 @@ def facts(model: LinearModel | KernelModel, names: Names, path: str) -> list[Fac
     found: list[Fact] = [("model", _kind(model))]
     found += _training(model)
     if model.labels is not None:
-        found.append(("classes", _classes(model, names)))
+        found.append(("classes", _classes(model.labels or (), names)))
     found += _linear(model) if linear else _kernel(model, names)
     found.append(("probabilities", _probabilities(model)))
     certainty, text = certificate_of(model)
@@ -83,13 +83,13 @@ def _training(model: LinearModel | KernelModel) -> list[Fact]:
     return found
 
 
-def _classes(model: LinearModel | KernelModel, names: Names) -> str:
+def _classes(labels: tuple[int, ...], names: Names) -> str:
     def text(label: int) -> str:
         return f"{label} {names.classes[label]}" if label in names.classes else str(label)
 
-    shown = ", ".join(text(label) for label in model.labels[:SHOWN])
-    more = len(model.labels) - SHOWN
-    return f"{len(model.labels)}: {shown}" + (f" and {more} more" if more > 0 else "")
+    shown = ", ".join(text(label) for label in labels[:SHOWN])
+    more = len(labels) - SHOWN
+    return f"{len(labels)}: {shown}" + (f" and {more} more" if more > 0 else "")
 
 
 def _linear(model: LinearModel) -> list[Fact]:

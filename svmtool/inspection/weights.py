@@ -33,13 +33,14 @@ def columns(model: Model, names: Names) -> list[Column]:
         return [Column(meaning, None, W[:, 0])]
     if model.is_ordinal:  # its columns are multiples of one vector, less constants
         return [Column("a higher rank", None, (W[:, -1] - W[:, 0]) / (W.shape[1] - 1) if W.shape[1] > 1 else W[:, 0])]
-    text = [names.of_class(label) for label in model.labels]
+    labels = model.labels or ()
+    text = [names.of_class(label) for label in labels]
     if isinstance(model, KernelModel) and model.nr_class > 2:
         pairs = [(i, j) for i in range(len(text)) for j in range(i + 1, len(text))]
         return [Column(f"{text[i]} against {text[j]}", None, W[:, k]) for k, (i, j) in enumerate(pairs)]
     if W.shape[1] == 1 and len(text) == 2:
-        return [Column(f"{text[0]} (negative: {text[1]})", model.labels[0], W[:, 0])]
-    return [Column(text[k], model.labels[k], W[:, k]) for k in range(W.shape[1])]
+        return [Column(f"{text[0]} (negative: {text[1]})", labels[0], W[:, 0])]
+    return [Column(text[k], labels[k], W[:, k]) for k in range(W.shape[1])]
 
 
 def _of_support_vectors(model: KernelModel) -> np.ndarray | None:

@@ -11,7 +11,7 @@ Source: Chang and Lin, LIBSVM: a Library for Support Vector Machines, ACM TIST 2
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,7 +29,7 @@ class Points(NamedTuple):
 
     kernel: Kernel
     rows: Rows | None
-    matrix: np.ndarray | None
+    matrix: Any
 
     @property
     def n(self) -> int:

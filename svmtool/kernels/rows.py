@@ -56,12 +56,12 @@ class KernelRows:
         """Return K (chosen, columns): K between two sets of rows (i8)."""
         targets, others = self.tiles.take(chosen), self.tiles.take(columns)
         width = self.tiles.width
-        out = np.empty((len(chosen), len(columns)), self.tiles.dtype)
+        out: np.ndarray = np.empty((len(chosen), len(columns)), self.tiles.dtype)
 
         def work(b: int) -> None:
             limits.check()
             lo, hi = b * width, min((b + 1) * width, len(columns))
-            P = np.empty((len(chosen), hi - lo), self.tiles.dtype)
+            P: np.ndarray = np.empty((len(chosen), hi - lo), self.tiles.dtype)
             others.fill(targets, lo, hi, P)
             out[:, lo:hi] = P
 
@@ -76,7 +76,7 @@ class KernelRows:
 
         def work(b: int) -> None:  # columns lo .. hi-1 of the upper triangle, and their mirror image
             lo, hi = b * width, min((b + 1) * width, m)
-            P = np.empty((min(height, m), hi - lo), self.tiles.dtype)
+            P: np.ndarray = np.empty((min(height, m), hi - lo), self.tiles.dtype)
             for first in range(0, hi, height):
                 limits.check()
                 part = parts[first // height]
@@ -109,7 +109,7 @@ class KernelRows:
         def work(b: int) -> None:
             lo, hi = b * width, min((b + 1) * width, n)
             loops.add_stored(self.store, kept_slots, c_kept, f, n, lo, hi)
-            P = np.empty((min(height, len(missing)), hi - lo), self.tiles.dtype)
+            P: np.ndarray = np.empty((min(height, len(missing)), hi - lo), self.tiles.dtype)
             for (first, last), part in zip(groups, parts, strict=True):
                 limits.check()
                 tile = P[: last - first]
@@ -138,7 +138,7 @@ class KernelRows:
 
         def work(b: int) -> None:
             lo, hi = b * width, min((b + 1) * width, n)
-            P = np.empty((min(height, len(missing)), hi - lo), self.tiles.dtype)
+            P: np.ndarray = np.empty((min(height, len(missing)), hi - lo), self.tiles.dtype)
             for (first, last), part in zip(groups, parts, strict=True):
                 limits.check()
                 self.tiles.fill(part, lo, hi, P[: last - first])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -63,7 +64,7 @@ class SingleDense(Tiles):
     def take(self, chosen: np.ndarray | slice) -> SingleDense:
         return SingleDense(self.X[chosen], self.norms[chosen], self.gamma)
 
-    def fill(self, targets: SingleDense, lo: int, hi: int, P: np.ndarray) -> None:
+    def fill(self, targets: Any, lo: int, hi: int, P: np.ndarray) -> None:
         with np.errstate(invalid="ignore"):  # BLAS may raise the flag for unused lanes
             np.matmul(targets.X, self.X[lo:hi].T, out=P)
         loops.rbf_tile(P, targets.norms, self.norms, self.gamma, len(P), hi - lo, lo)
@@ -88,7 +89,7 @@ class SingleSparse(Tiles):
     def part(self, lo: int, hi: int) -> SingleSparse:
         return type(self)(self.starts[lo : hi + 1], self.columns, self.values, self.norms[lo:hi], self.d, self.gamma)
 
-    def fill(self, targets: SingleSparse, lo: int, hi: int, P: np.ndarray) -> None:
+    def fill(self, targets: Any, lo: int, hi: int, P: np.ndarray) -> None:
         lanes = int(loops.LANES)
         widest = max(int(self.starts[min(at + lanes, hi)] - self.starts[at]) for at in range(lo, hi, lanes))
         longest = int(np.max(np.diff(targets.starts), initial=0))
@@ -141,7 +142,7 @@ class Double(Tiles):
     def part(self, lo: int, hi: int) -> Double:
         return self.take(np.arange(lo, hi))
 
-    def fill(self, targets: Double, lo: int, hi: int, P: np.ndarray) -> None:
+    def fill(self, targets: Any, lo: int, hi: int, P: np.ndarray) -> None:
         products = self._products(targets.rows, lo, hi)
         if self.kernel.kind == RBF and P.itemsize == 4:
             pairs = self.kernel.near(products, targets.norms, self.norms[lo:hi])
@@ -177,7 +178,7 @@ class Given(Tiles):
     def take(self, chosen: np.ndarray | slice) -> Given:
         return Given(self.matrix, self.own[chosen], self.dtype)
 
-    def fill(self, targets: Given, lo: int, hi: int, P: np.ndarray) -> None:
+    def fill(self, targets: Any, lo: int, hi: int, P: np.ndarray) -> None:
         P[:] = self.matrix[np.ix_(targets.own, self.own[lo:hi])]
 
     def diagonal(self) -> np.ndarray:

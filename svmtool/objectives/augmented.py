@@ -53,7 +53,7 @@ class Augmented(Objective):
         return loops.NEGLIGIBLE_SIGMA / max(float(np.mean(np.abs(self.target))) if self.n else 1.0, MIN_POSITIVE)
 
     @property
-    def scale(self) -> float:
+    def scale(self) -> float:  # type: ignore[override]
         """With p = 1 sigma scales all curvatures, so the Gram matrix is kept without it."""
         return self.sigma if self.p == 1.0 else 1.0
 
@@ -98,7 +98,7 @@ class Augmented(Objective):
         return self._slopes.sum(axis=0)
 
     @property
-    def piecewise_quadratic(self) -> bool:
+    def piecewise_quadratic(self) -> bool:  # type: ignore[override]
         return not 1.0 < self.p < 2.0
 
     def breakpoint_terms(self) -> tuple:
@@ -121,7 +121,7 @@ class Augmented(Objective):
         return self.p < 2.0 and stored_rows(self.rows).have_kernel
 
     @property
-    def dual_system_cheaper(self) -> bool:
+    def dual_system_cheaper(self) -> bool:  # type: ignore[override]
         """See Objective; also defined where no row is active.  The bias must be regularised."""
         return (
             self.p == 1.0 and self.has_dual_system and not self.free_bias

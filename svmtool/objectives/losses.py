@@ -76,6 +76,8 @@ class HingeLoss(Loss):
 class PowerLoss(Loss):
     """max(0, xi)^p, p > 1; infinite where it overflows"""
 
+    degree: float
+
     def __init__(self, p: float):
         self.power, self.degree = p, p / (p - 1.0)
 

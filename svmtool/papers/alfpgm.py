@@ -124,7 +124,7 @@ def lipschitz(Q: np.ndarray, y: np.ndarray) -> float:
     """L of (16): lambda_1 by power iterations, from a start that symmetric rows do not make orthogonal, and l mu."""
     v, size = y * np.linspace(1.0, 2.0, len(y)), 0.0
     for _ in range(POWER_STEPS):
-        v = Q @ (v / max(np.linalg.norm(v), 1e-300))
+        v = Q @ (v / max(float(np.linalg.norm(v)), 1e-300))
         size = float(np.linalg.norm(v))
     return max(size, float(np.max(np.diag(Q)))) + MU * len(y)
 

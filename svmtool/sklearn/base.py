@@ -255,7 +255,7 @@ class ClassifierTraining(CertifiedEstimator):
         codes = self._encoded(y if used is None else y[used], categories)
         values = self.classes_ if categories is None else np.unique(y if used is None else y[used])
         self.class_weight_ = self._class_factors(y, weights, values)
-        if used is None:
+        if weights is None or used is None:
             return X, codes, weights
         if not keep:
             return X[used], codes, weights[used]

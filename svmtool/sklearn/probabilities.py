@@ -45,7 +45,7 @@ class Isotonic:
         return self.regression.predict(values)
 
 
-CALIBRATORS = {"sigmoid": Sigmoid, "isotonic": Isotonic}
+CALIBRATORS: dict[str, Any] = {"sigmoid": Sigmoid, "isotonic": Isotonic}
 
 
 def _has_probabilities(estimator: Any) -> bool:

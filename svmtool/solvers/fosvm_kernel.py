@@ -128,7 +128,7 @@ def _decompose(problem: HardOneClass, monitor: Monitor, sample: Sample | None, a
             status = monitor.end()
             break
         rho = float(state.a @ state.f)
-        if hard_gap(least_score(z), rho, problem.size) <= monitor.gap:
+        if hard_gap(least_score(z), rho, problem.size) <= (monitor.gap or 0.0):
             status = sample.status(monitor.iterations)
             break
         more = n if np.count_nonzero(state.a) > MAX_SUPPORT_SHARE * len(part) else len(part) + len(drawn)

@@ -215,7 +215,8 @@ def closing(row: Solver, result: Result) -> str:
 
 def liblinear_log(row: Solver, result: Result) -> str:
     """All lines of a finished result."""
-    found, last = [], ""
+    found: list[str] = []
+    last = ""
     for record in result.history:
         line = line_of(row, record, not found)
         if _numbers(line) != last:

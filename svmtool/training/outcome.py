@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from svmtool.certify.linear import Certificate
     from svmtool.data.class_statistics import ClassStatistics
-    from svmtool.models.kernel import KernelModel
-    from svmtool.models.linear import LinearModel
     from svmtool.training.history import History
 
 NOT_CONVERGED = 2  # exit status
@@ -42,7 +40,7 @@ class Training:
     support: np.ndarray | None = None
 
     def __init__(
-        self, model: LinearModel | KernelModel | Any, results: list[Any], certificate: Certificate,
+        self, model: Any, results: list[Any], certificate: Certificate,
         warnings: list[str], text: str = "", summary: str = "",
     ):  # fmt: skip
         self.model, self.results, self.certificate, self.warnings = model, results, certificate, warnings

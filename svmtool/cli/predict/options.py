@@ -138,7 +138,7 @@ def _long(options: Options, argv: list[str], word: str, i: int) -> int:
         if name == "--scores" and not value:
             raise SvmtoolError("ERROR: --scores needs a file name")
         setattr(options, name[2:], parse_count(value) if name == "--threads" else value)
-        if name == "--threads" and options.threads < 1:
+        if name == "--threads" and (options.threads or 0) < 1:
             raise SvmtoolError(f"ERROR: --threads needs a number of at least 1, not {clipped(value)!r}")
     else:
         raise _unknown(word, False)

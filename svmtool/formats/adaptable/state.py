@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -75,7 +76,7 @@ def content_of(path: str) -> bytes | None:
 def write(path: str, state: State) -> None:
     """Write the state of the model `path` atomically; ModelError if it contains a non-finite number."""
     sums = state.sums
-    arrays = {
+    arrays: dict[str, Any] = {
         "version": FAST if state.inverses is None else PAPER, "solver": state.solver, "C": state.C, "bias": state.bias,
         "own": [label for label, _ in state.class_weights], "factor": [f for _, f in state.class_weights],
         "features": sums.m, "labels": sums.labels, "count": sums.count, "weight": sums.weight, "first": sums.first,

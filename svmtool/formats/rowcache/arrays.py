@@ -200,7 +200,7 @@ def _digest(header: dict[str, Any]) -> str:
 
 def _check_fields(header: dict[str, Any], mark: dict[str, Any]) -> None:
     """Raise UnfitError unless the header has exactly the fields of this format with valid values."""
-    sums = header.get("sums")
+    sums: Any = header.get("sums")
     fine = header.keys() == {"format", *mark, *COUNTS, "sums"} and isinstance(sums, dict) and sums.keys() == {*ARRAYS}
     fine = fine and all(_is_count(header[name], limit) for name, limit in COUNTS.items())
     if not fine or not all(_is_count(sums[name], CHECKSUM_MODULUS - 1) for name in ARRAYS):

@@ -8,6 +8,9 @@ gradient() gives a lower bound.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from svmtool.compiled.loops.loss import l1_loops
@@ -126,7 +129,7 @@ class L1Objective:
         with np.errstate(divide="ignore"):
             return float(np.min(self.penalty[self.penalty > 0.0] / np.abs(sums[self.penalty > 0.0]), initial=np.inf))
 
-    def _best_multiple(self, limit: float, sums: object) -> tuple[float, float]:
+    def _best_multiple(self, limit: float, sums: Callable[[float], Any]) -> tuple[float, float]:
         """The best multiple, at most `limit`, of a dual point, and its value; sums(s): its `balanced_sums` times s."""
         if self.logistic:
             s = min(limit, 1.0)

@@ -90,7 +90,8 @@ class Contest:
         self, objective: Any, monitor: Monitor, rule: Rule, gap_of_rule: float | None = None, early: float = EPOCH_TOL
     ):
         self.objective, self.monitor, self.rule, self.early = objective, monitor, rule, early
-        self.best, self.candidates = Best(objective), []
+        self.best = Best(objective)
+        self.candidates: list[Any] = []
         self.slower: Slower | None = None  # compares the candidates with interior-point steps
         few = RULE_MIN_GAP if rule.sums is None else rule.gap
         self.gap_of_rule = gap_of_rule or (few if objective.d <= GRAM_BELOW else np.inf)
@@ -115,8 +116,9 @@ class Contest:
         primal: value of the problem at w (f8[d]); bound: of the dual at alpha, which a function gives; norm: of the
         gradient at w; held: whether another part of LIBLINEAR's rule holds.  fields: of Monitor.step.
         """
-        best, tol = self.best, self.gradient_tol if norm is not None else -1.0
-        met = norm is not None and norm <= tol
+        best, tol = self.best, self.gradient_tol
+        size = np.inf if norm is None else norm
+        met = norm is not None and size <= tol
         if primal < best.primal or met:
             best.primal, best.w[:] = primal, w
         if bound > best.dual or held:  # the rule is about this point
@@ -127,7 +129,7 @@ class Contest:
         # A search for C starts where another C ended, and LIBLINEAR's rule alone may end it there.  Elsewhere the
         # objective may be above LIBLINEAR's where its rule just holds
         alone = self.monitor.budget == 0.0
-        if held or (met and (not self.monitor.history[1:] if alone else norm <= self.early * tol)):
+        if held or (met and (not self.monitor.history[1:] if alone else size <= self.early * tol)):
             self.monitor.liblinear_ends()
         if status is None and (held or met):
             status = base.RULE if best.gap <= self.gap_of_rule else self.monitor.limit()

@@ -145,11 +145,11 @@ class Fitting:
         if len(sizes) == 1:
             return [self.solve(problem(0), labels[0], whole)]
         needed, shares = shares_of(whole, sizes, row_mb)
-        solved: list[Solved | None] = [None] * len(sizes)
+        solved: list[Any] = [None] * len(sizes)
         open_ = list(range(len(sizes)))
 
         def one(k: int, stop: StopFlag) -> None:
-            before = solved[k]
+            before: Solved | None = solved[k]
             if before is not None and stop.ended():
                 return
             start = None if before is None or printed else before.result.alpha
@@ -179,9 +179,12 @@ class Fitting:
         def work(at: int) -> None:
             one(problems[at], shares.next())
 
+        def side_by_side(group: list[int]) -> None:
+            threads.run_blocks(lambda b: work(group[b]), len(group))
+
         for group, at_once in zip(arranged, beside, strict=True):
             if at_once > 1:
-                threads.run_blocks(lambda b, group=group: work(group[b]), len(group))
+                side_by_side(group)
             else:  # few problems: the threads work on one of them
                 for at in group:
                     work(at)

@@ -207,7 +207,7 @@ class Hinges(Batch):
         allowed = gap + max(MAX_WIDENING * gap, KERNEL_VALUE_RTOL * abs(primal))
         if not (primal <= max_primal and certificate.gap < np.inf and primal - dual <= allowed):
             return None
-        if result.status is GAP and not certificate.gap <= PRINTED_FACTOR * self.s.target:
+        if result.status is GAP and not certificate.gap <= PRINTED_FACTOR * (self.s.target or 0.0):
             return None
         return Solved(function, result, certificate)
 
@@ -294,7 +294,7 @@ class Squares(Batch):
             return None
         if proven_indefinite(problem, certificate):
             return None
-        if not certificate.gap <= (PRINTED_FACTOR * self.s.target if result.status is GAP else ROUNDOFF_GAP):
+        if not certificate.gap <= (PRINTED_FACTOR * (self.s.target or 0.0) if result.status is GAP else ROUNDOFF_GAP):
             return None
         result.certified_gap = certificate.gap
         return Solved(function, result, certificate)

@@ -11,6 +11,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -61,7 +62,7 @@ class Batch(ABC):
         s = self.s
         self.count, self.sizes, self.pairs = len(self.ends) - 1, np.diff(self.ends), pairs.pairs
         self.place = {pair: k for k, pair in enumerate(self.pairs)}
-        self.norms = None if self.points.rows is None else self.points.rows.square_norms()
+        self.norms: Any = None if self.points.rows is None else self.points.rows.square_norms()
         self.nu = s.problem.nu if s.row.word == "nu_svc" else 0.0
         self.partners = self._partners()
         self.done: list[int] = []
@@ -165,14 +166,14 @@ class Batch(ABC):
     def solved(self, k: int) -> Solved | None:
         """The verified result of pair k; None if it must be solved alone."""
 
-    def _problem(self, k: int) -> KernelProblem:
+    def _problem(self, k: int) -> Any:
         """Pair k without its rows: a decision function needs only their number and norms."""
         if self.points.rows is None:
             return self._whole(k)
         norms = Norms(self.norms[np.r_[self._rows_of(k)]])
         return self.problem(Points(self.points.kernel, norms, None), k)
 
-    def _whole(self, k: int) -> KernelProblem:
+    def _whole(self, k: int) -> Any:
         """Pair k with its rows."""
         return self.problem(self.points.take(np.r_[self._rows_of(k)]), k)
 

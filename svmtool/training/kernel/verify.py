@@ -258,7 +258,7 @@ def certified(
             result.r = certifier.best_tube(problem, gradient, result.rho)
             found = certifier.certificate_of(problem, result.alpha, gradient, result.rho, result.r, 1.0, apart)
             found.sampled, found.seen = sampled, (gradient, apart)
-        if isinstance(problem, OneClass):
+        if isinstance(problem, OneClass) and found.seen is not None:
             (gradient, apart), sampled = found.seen, found.sampled
             result.rho, result.zero = problem.plane(result.alpha, gradient, apart)
             found = certifier.certificate_of(problem, result.alpha, gradient, result.rho, 0.0, 1.0, apart)
@@ -282,6 +282,7 @@ def _with_best_constants(problem: AnyProblem, result: KernelResult, found: Certi
     """
     if not isinstance(problem, KernelProblem) or isinstance(problem, HardOneClass) or problem.shrunk < 1.0:
         return found
+    assert found.seen is not None
     gradient, apart = found.seen
     _, rho, r = certifier.best_constant(problem, gradient)
     other = certifier.certificate_of(problem, result.alpha, gradient, rho, r, 1.0, apart)

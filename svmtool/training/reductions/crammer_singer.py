@@ -13,6 +13,7 @@ with a_i1 = -a_i2 = alpha_i y_i.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -52,7 +53,7 @@ class CrammerSinger(Reduction):
     def method(self) -> Solver:
         return registry.find(TWO_CLASS_SOLVER) if self.k == 2 else self.solver
 
-    def task(self, k: int) -> Task | ClassTask:
+    def task(self, k: int) -> Any:
         if self.k == 2:
             return Task(_times_root(self.rows), self.classes.signs(0), self.cost, p=self.loss.power)
         return ClassTask(self.rows.as_csr(), self.classes.number, self.k, self.cost)
@@ -67,7 +68,7 @@ class CrammerSinger(Reduction):
         W = np.outer(v, (1.0 / SQRT2, -1.0 / SQRT2)).reshape(-1)
         return W, np.outer(alpha * self.classes.signs(0), (1.0, -1.0))
 
-    def _certifier(self, k: int) -> CrammerSingerCertifier:
+    def _certifier(self, k: int) -> Any:
         return CrammerSingerCertifier(self.rows, self.classes.number, self.k, self.cost, self.settings.target)
 
     def certify(self, k: int, result: Result, alpha: np.ndarray | None = None) -> Certificate:

@@ -6,6 +6,8 @@ followed by rho.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from svmtool.certify.linear import Certificate
@@ -53,7 +55,7 @@ class OneClass(Reduction):
         some = bool(self.rows.n) and self.settings.problem.nu > 0.0
         self._zero = some and result.status.converged and not np.any(result.w[:-1])
 
-    def _certifier(self, k: int) -> OneClassCertifier:
+    def _certifier(self, k: int) -> Any:
         t = self.task(k)
         return OneClassCertifier(t.rows, t.cost, t.nu, self.settings.target)
 
