@@ -236,7 +236,7 @@ class DistributedOneClass(DistributedReduction, OneClass):
         self._look(result)
         return result
 
-    def certify(self, k: int, result: Result) -> Certificate:  # type: ignore[override]
+    def certify(self, k: int, result: Result) -> Certificate:
         """Compute the values of OneClassCertifier."""
         ranks, fills, w, rho = self.ranks, self.fills, result.w.copy(), float(result.w[-1])
         w[-1] = 0.0

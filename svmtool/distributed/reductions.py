@@ -156,7 +156,7 @@ class DistributedReduction(Reduction):
     def _untouched(self, k: int, w: np.ndarray | None, stop: StopFlag) -> None:
         """Return None: the ranks must start the problem in any case."""
 
-    def certify(self, k: int, result: Result) -> Certificate:  # type: ignore[override]
+    def certify(self, k: int, result: Result) -> Certificate:
         """The certificate of a result of problem k, the current one of the ranks."""
         if not self.rows.n:
             return Certificate(0.0, 0.0, 0.0)

@@ -41,7 +41,7 @@ class Augmented(Objective):
         target: np.ndarray | None = None,
     ):  # fmt: skip
         super().__init__(rows, y, cost, free_bias)
-        self.p, self.sigma = p, 1.0
+        self.p, self.sigma, self.piecewise_quadratic = p, 1.0, not 1.0 < p < 2.0
         self.target = np.ones(self.n) if target is None else target
         self.beta = np.zeros(self.n)
         self.primal = np.inf
@@ -53,7 +53,7 @@ class Augmented(Objective):
         return loops.NEGLIGIBLE_SIGMA / max(float(np.mean(np.abs(self.target))) if self.n else 1.0, MIN_POSITIVE)
 
     @property
-    def scale(self) -> float:  # type: ignore[override]
+    def scale(self) -> float:
         """With p = 1 sigma scales all curvatures, so the Gram matrix is kept without it."""
         return self.sigma if self.p == 1.0 else 1.0
 
@@ -97,10 +97,6 @@ class Augmented(Objective):
         run_blocks(lambda b: self._line_searches[b](t, self.p, self.sigma, self.cap, *self._spans[b]), len(self._spans))
         return self._slopes.sum(axis=0)
 
-    @property
-    def piecewise_quadratic(self) -> bool:  # type: ignore[override]
-        return not 1.0 < self.p < 2.0
-
     def breakpoint_terms(self) -> tuple:
         """target, beta, scale, width and 1 / sigma of breakpoint_loops.py, if `piecewise_quadratic`."""
         scale, width = (
@@ -121,7 +117,7 @@ class Augmented(Objective):
         return self.p < 2.0 and stored_rows(self.rows).have_kernel
 
     @property
-    def dual_system_cheaper(self) -> bool:  # type: ignore[override]
+    def dual_system_cheaper(self) -> bool:
         """See Objective; also defined where no row is active.  The bias must be regularised."""
         return (
             self.p == 1.0 and self.has_dual_system and not self.free_bias

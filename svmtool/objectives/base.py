@@ -59,8 +59,6 @@ class Objective(Losses):
     # slope at which a line search ends, relative to that at its start; 0: at the exact minimum
     line_search_share = 0.0
     piecewise_quadratic = False  # whether each row's loss is; the class then has `breakpoint_terms`
-    scale = 1.0  # the curvature of row i is scale * c_i: a common factor does not change the Gram matrix
-    dual_system_cheaper = False  # whether the system of the active rows (`face`) is cheaper than a d x d matrix
     way = ""  # how the last Newton direction was computed: a value of SYSTEMS
     products = 0  # products with the Hessian in the last direction by conjugate gradients
     face_bound = -np.inf  # best lower bound of min f found by `face`
@@ -82,6 +80,16 @@ class Objective(Losses):
 
         def dual_point(self) -> Any:
             """Return the dual point of w, f8[n]."""
+
+    @property
+    def scale(self) -> float:
+        """The curvature of row i is scale * c_i: a common factor does not change the Gram matrix."""
+        return 1.0
+
+    @property
+    def dual_system_cheaper(self) -> bool:
+        """Whether the system of the active rows (`face`) is cheaper than a d x d matrix."""
+        return False
 
     @abstractmethod
     def sums(self) -> list[float]:

@@ -146,7 +146,7 @@ class CrammerSingerLoss(Objective):
         return self.dual_system_cheaper or self.face_cost < self.step_cost(max(USUAL_PRODUCTS, self.products))
 
     @property
-    def dual_system_cheaper(self) -> bool:  # type: ignore[override]
+    def dual_system_cheaper(self) -> bool:
         """See Objective; also true where all rows are at vertices."""
         return self.face_cost < FACTOR_NS * float(self.d) ** 3
 

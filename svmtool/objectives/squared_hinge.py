@@ -77,7 +77,7 @@ class SquaredHinge(Objective):
         return base_rows(self.rows).have_kernel and not self.free_bias
 
     @property
-    def dual_system_cheaper(self) -> bool:  # type: ignore[override]
+    def dual_system_cheaper(self) -> bool:
         return self.has_dual_system and 0 < self.active < self.d and self.face_cost < FACTOR_NS * float(self.d) ** 3
 
     def face(self, used: np.ndarray) -> np.ndarray:

@@ -266,9 +266,9 @@ class Reduction(ABC):
 
     # Used by verify.py
 
-    def certify(self, k: int, result: Result, alpha: np.ndarray | None = None) -> Certificate:
-        """The certificate of a result of problem k; alpha: a dual point in place of the result's."""
-        return self._certifier(k).certify(result.w, self.dual_point(result) if alpha is None else alpha)
+    def certify(self, k: int, result: Result) -> Certificate:
+        """The certificate of a result of problem k."""
+        return self._certifier(k).certify(result.w, self.dual_point(result))
 
     def primal(self, k: int, w: np.ndarray) -> float:
         """The objective of problem k at the weights w of a result."""

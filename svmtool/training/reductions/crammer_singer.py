@@ -71,8 +71,8 @@ class CrammerSinger(Reduction):
     def _certifier(self, k: int) -> Any:
         return CrammerSingerCertifier(self.rows, self.classes.number, self.k, self.cost, self.settings.target)
 
-    def certify(self, k: int, result: Result, alpha: np.ndarray | None = None) -> Certificate:
-        return self._certifier(k).certify(self.weights([result]), result.alpha if alpha is None else alpha)
+    def certify(self, k: int, result: Result) -> Certificate:
+        return self._certifier(k).certify(self.weights([result]), result.alpha)
 
     def primal(self, k: int, w: np.ndarray) -> float:
         return self._certifier(k).primal(w.reshape(self.rows.d, self.k))

@@ -59,9 +59,9 @@ class OneClass(Reduction):
         t = self.task(k)
         return OneClassCertifier(t.rows, t.cost, t.nu, self.settings.target)
 
-    def certify(self, k: int, result: Result, alpha: np.ndarray | None = None) -> Certificate:
+    def certify(self, k: int, result: Result) -> Certificate:
         w = result.w
-        return self._certifier(k).certify(w[:-1], float(w[-1]), result.alpha if alpha is None else alpha)
+        return self._certifier(k).certify(w[:-1], float(w[-1]), result.alpha)
 
     def primal(self, k: int, w: np.ndarray) -> float:
         return self._certifier(k).primal(w[:-1], float(w[-1]))
@@ -124,10 +124,9 @@ class HardOneClass(OneClass):
         said = f"{result.status.advice}\n" if result.status.name == "sample" else ""
         return said if plane is None else said + plane.line()
 
-    def certify(self, k: int, result: Result, alpha: np.ndarray | None = None) -> Certificate:
-        if alpha is None and result.alpha is self._certified[0]:
-            return self._certified[1]
-        return certify_hard_linear(self.rows, result.alpha if alpha is None else alpha)
+    def certify(self, k: int, result: Result) -> Certificate:
+        known, certificate = self._certified
+        return certificate if result.alpha is known else certify_hard_linear(self.rows, result.alpha)
 
     def _untouched(self, k: int, w: np.ndarray | None, stop: StopFlag) -> Result | None:
         """See Reduction; without a dual point nothing is certified, and the solver's first round gives one."""
