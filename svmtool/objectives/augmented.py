@@ -41,7 +41,7 @@ class Augmented(Objective):
         target: np.ndarray | None = None,
     ):  # fmt: skip
         super().__init__(rows, y, cost, free_bias)
-        self.p, self.sigma, self.piecewise_quadratic = p, 1.0, not 1.0 < p < 2.0
+        self.p, self.sigma = p, 1.0
         self.target = np.ones(self.n) if target is None else target
         self.beta = np.zeros(self.n)
         self.primal = np.inf
@@ -96,6 +96,10 @@ class Augmented(Objective):
     def along(self, t: float) -> np.ndarray:
         run_blocks(lambda b: self._line_searches[b](t, self.p, self.sigma, self.cap, *self._spans[b]), len(self._spans))
         return self._slopes.sum(axis=0)
+
+    @property
+    def piecewise_quadratic(self) -> bool:
+        return not 1.0 < self.p < 2.0
 
     def breakpoint_terms(self) -> tuple:
         """target, beta, scale, width and 1 / sigma of breakpoint_loops.py, if `piecewise_quadratic`."""

@@ -58,7 +58,6 @@ class Objective(Losses):
     line_search_rtol = 1e-14  # relative error of the t that line_search() returns
     # slope at which a line search ends, relative to that at its start; 0: at the exact minimum
     line_search_share = 0.0
-    piecewise_quadratic = False  # whether each row's loss is; the class then has `breakpoint_terms`
     way = ""  # how the last Newton direction was computed: a value of SYSTEMS
     products = 0  # products with the Hessian in the last direction by conjugate gradients
     face_bound = -np.inf  # best lower bound of min f found by `face`
@@ -80,6 +79,11 @@ class Objective(Losses):
 
         def dual_point(self) -> Any:
             """Return the dual point of w, f8[n]."""
+
+    @property
+    def piecewise_quadratic(self) -> bool:
+        """Whether each row's loss is; the class then has `breakpoint_terms`."""
+        return False
 
     @property
     def scale(self) -> float:
