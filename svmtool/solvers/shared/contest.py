@@ -202,12 +202,13 @@ class Epochs:
     """Candidate: epochs of dual coordinate descent.
 
     descent: a DualCoordinateDescent or another with its methods.  work: of the epochs so far; primal, dual: at the last
-    evaluation.
+    evaluation.  mean: of the weights after each call, which swing about the minimum of a hinge: their mean is nearer.
     """
 
     def __init__(self, contest: Contest, descent: Any):
         self.contest, self.descent, self.work = contest, descent, 0.0
         self.primal, self.dual = np.inf, -np.inf
+        self.mean, self.calls = np.zeros(len(descent.w)), 0
         rule = contest.rule
         self.tolerance, self.share, self.measure = descent.unit, 1.0, "pg_range"
         if rule.range is not None:
@@ -231,6 +232,7 @@ class Epochs:
         best, descent = self.contest.best, self.descent
         if best.alpha is not None and best.gap <= 0.5 * relative_gap(best.primal, self.dual):
             descent.resume(best.alpha)
+            self.calls = 0
         descent.unshrink()
         self.contest.monitor.uses(NAME, "Newton steps have not ended the run")
 
@@ -269,6 +271,8 @@ class Epochs:
         work = descent.run(max(rest, 1) if self.measure == "pg_range" else 1, range_tol, until)
         self.work += work
         c.monitor.spend(work)
+        self.calls += 1
+        self.mean += (descent.w - self.mean) / self.calls
         measure = max(getattr(descent, self.measure), 1e-300)
         self.measures.append(self.measures[-1] ** SMOOTHING * measure ** (1.0 - SMOOTHING))
         self.costs.append(self.work)
@@ -302,6 +306,9 @@ class Epochs:
             fields["gradient"] = norm
         else:  # rows just short of the margin would contribute most of the value, and early epochs overshoot
             t, self.primal = o.least_multiple(w)
+            mean_t, primal = o.least_multiple(self.mean)
+            if primal < self.primal:
+                t, self.primal, w = mean_t, primal, self.mean
             w = t * w
         self.dual = descent.dual_value()
         status = c.record(
