@@ -154,7 +154,10 @@ class CertifiedEstimator(BaseEstimator):
         """sample_weight as f8[n], checked, negative ones as 0, with a warning; None where there are none."""
         if sample_weight is None:
             return None
-        weights = _check_sample_weight(floats(sample_weight, "sample_weight"), X, dtype=np.float64)
+        given = floats(sample_weight, "sample_weight")
+        if given.ndim == 1 and np.isfinite(given).all():
+            refuse_weights(given)
+        weights = _check_sample_weight(given, X, dtype=np.float64)
         refuse_weights(weights)
         for sentence in left_out(weights, "sample_weight"):
             warn(sentence.removeprefix("WARNING: "), UserWarning)
@@ -187,6 +190,11 @@ class CertifiedEstimator(BaseEstimator):
     def _words(self, text: str) -> str:
         """A message in the parameters and classes of this estimator."""
         classes = getattr(self, "classes_", None)
+        text = text.replace(
+            "iteration limit reached",
+            f"Solver terminated early (max_iter={getattr(self, 'max_iter', None)}).  Consider pre-processing your data "
+            "with StandardScaler or MinMaxScaler",
+        )
         return in_parameters(text, self.get_params(deep=False), None if classes is None else classes.tolist())
 
     def _limit(self) -> int | None:
@@ -224,6 +232,7 @@ class LinearDecisions:
 class ClassifierTraining(CertifiedEstimator):
     """Classes in any form, class weights and sample weights of the classifiers."""
 
+    _one_class_left = "Invalid input - all samples with positive weights belong to the same class"
     _balances_rows = False  # whether class_weight="balanced" counts rows, not sample_weight
 
     def _encoded(self, y: np.ndarray, categories: np.ndarray | None) -> np.ndarray:
@@ -252,6 +261,8 @@ class ClassifierTraining(CertifiedEstimator):
         X, y = self._data(X, y)
         weights = self._weights(sample_weight, X)
         used = None if weights is None or weights.all() else np.flatnonzero(weights)
+        if used is not None and len(np.unique(y[used])) < 2 <= len(np.unique(y)):
+            raise ValueError(self._one_class_left)
         codes = self._encoded(y if used is None else y[used], categories)
         values = self.classes_ if categories is None else np.unique(y if used is None else y[used])
         self.class_weight_ = self._class_factors(y, weights, values)

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin, _fit_context
-from sklearn.utils._param_validation import StrOptions
+from sklearn.exceptions import NotFittedError
+from sklearn.utils._param_validation import Hidden, StrOptions
 from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,7 +16,7 @@ from svmtool import api
 from svmtool.sklearn.base import COST, SHARE, ClassifierTraining, warn
 from svmtool.sklearn.class_order import sorted_classes
 from svmtool.sklearn.kernel_base import KERNEL_CONSTRAINTS, KernelTraining
-from svmtool.sklearn.probabilities import ProbabilityMixin, method_of
+from svmtool.sklearn.probabilities import NO_PROBABILITIES, ProbabilityMixin, method_of
 
 FEASIBLE = 0.999  # share of the largest feasible nu: where nu is that, the bias is not determined
 
@@ -23,6 +24,7 @@ FEASIBLE = 0.999  # share of the largest feasible nu: where nu is that, the bias
 class _KernelClassifier(ProbabilityMixin, ClassifierMixin, ClassifierTraining, KernelTraining):
     """Classification: one problem for each pair of classes, with classes in ascending order."""
 
+    _without_probabilities = NO_PROBABILITIES
     _balances_rows = True  # as scikit-learn's SVC and NuSVC, unlike its LinearSVC and LogisticRegression
 
     _problem: Callable[[], dict[str, Any]]  # the solver and its keywords, as `api.fit` takes them
@@ -49,22 +51,24 @@ class _KernelClassifier(ProbabilityMixin, ClassifierMixin, ClassifierTraining, K
 
     def _fit_classes(self, X: Any, y: Any, sample_weight: Any, **options: Any) -> Any:
         X, codes, weights = self._checked(X, y, sample_weight, keep=True)
-        for name in ("probA_", "probB_", "calibrators_"):
-            self.__dict__.pop(name, None)
+        self.__dict__.pop("calibrators_", None)
         method = method_of(self.probability)
+        if isinstance(self.probability, bool) and NO_PROBABILITIES == "deprecated":
+            warn(
+                "`probability`: the parameter's values True and False are deprecated, as in scikit-learn 1.9: use "
+                "probability='sigmoid', or leave it out",
+                FutureWarning,
+            )
         options["probability"] = method == "sigmoid"
         costs, options = self._options_for(codes, weights, options)
         self._train(X, codes, costs, eps=self.tol, **options)
         self._model, self.support_ = sorted_classes(self._model, self.support_)
-        self._store(X)
         model = self._model
         self.n_support_ = np.array(model.nr_sv, np.int32)
         sign = -1.0 if len(self.classes_) == 2 else 1.0  # scikit-learn: positive for classes_[1]
-        self.dual_coef_ = sign * np.array(model.coef).reshape(len(self.classes_) - 1, -1)
+        self._store(X, sign * np.array(model.coef).reshape(len(self.classes_) - 1, -1))
         self.intercept_ = -sign * np.array(model.rho)
         self.fit_status_ = 0 if self.converged_ else 1
-        if method == "sigmoid":
-            self.probA_, self.probB_ = np.array(model.probA), np.array(model.probB)
         if method == "isotonic":
             self._calibrate(X, codes, weights)
         self._complete = True
@@ -79,16 +83,46 @@ class _KernelClassifier(ProbabilityMixin, ClassifierMixin, ClassifierTraining, K
     def _set_n_iter(self, done: api.Fit) -> None:
         self.n_iter_ = np.maximum(np.atleast_1d(done.n_iter), 1).astype(np.int32)
 
-    def _pair_weights(self) -> np.ndarray:
+    def _primal_weights(self, coef: np.ndarray) -> np.ndarray:
         """Weights of each pair of classes from the support vectors of both."""
+        if len(self.classes_) == 2:
+            return super()._primal_weights(coef)
         k, ends = len(self.classes_), np.concatenate([[0], np.cumsum(self.n_support_)])
         rows, vectors = [], self.support_vectors_
         for i in range(k):
             for j in range(i + 1, k):
                 a, b = slice(ends[i], ends[i + 1]), slice(ends[j], ends[j + 1])
-                w = vectors[a].T @ self.dual_coef_[j - 1, a] + vectors[b].T @ self.dual_coef_[i, b]
-                rows.append(np.asarray(w).ravel())
+                rows.append(coef[j - 1, a] @ vectors[a] + coef[i, b] @ vectors[b])
         return np.stack(rows)
+
+    @property
+    def probA_(self):
+        """The slopes of the sigmoids, deprecated in scikit-learn 1.9.
+
+        Returns
+        -------
+        ndarray of shape (n_pairs,)
+            Empty without probability="sigmoid".
+        """
+        return self._of_sigmoids("probA")
+
+    @property
+    def probB_(self):
+        """The offsets of the sigmoids, deprecated in scikit-learn 1.9.
+
+        Returns
+        -------
+        ndarray of shape (n_pairs,)
+            Empty without probability="sigmoid".
+        """
+        return self._of_sigmoids("probB")
+
+    def _of_sigmoids(self, name: str) -> np.ndarray:
+        check_is_fitted(self)
+        if NO_PROBABILITIES == "deprecated":
+            warn(f"Attribute `{name}_` was deprecated in scikit-learn 1.9, which drops it in 1.11", FutureWarning)
+        found = getattr(self._model, name)
+        return np.empty(0) if found is None else np.array(found)
 
     def decision_function(self, X):
         """Compute the decision values of rows.
@@ -137,13 +171,13 @@ class _KernelClassifier(ProbabilityMixin, ClassifierMixin, ClassifierTraining, K
         if method_of(self.probability) == "isotonic":
             return super()._probabilities(X)
         if not self._model.gives_probabilities:
-            raise AttributeError("predict_proba is not available when fitted with probability=False")
+            raise NotFittedError("predict_proba is not available when fitted with probability=False")
         return self._model.probabilities(self._decisions(X))
 
 
 CLASSIFIER_CONSTRAINTS: dict[str, list] = {
     **KERNEL_CONSTRAINTS,
-    "probability": ["boolean", StrOptions({"sigmoid", "isotonic"})],
+    "probability": ["boolean", StrOptions({"sigmoid", "isotonic"}), Hidden(StrOptions({"deprecated"}))],
     "class_weight": [None, dict, StrOptions({"balanced"})],
     "decision_function_shape": [StrOptions({"ovr", "ovo"})],
     "break_ties": ["boolean"],
@@ -169,9 +203,9 @@ class SVC(_KernelClassifier):
         Constant of the polynomial and sigmoid kernels.
     shrinking : bool, default=True
         Accepted for compatibility.
-    probability : bool, "sigmoid" or "isotonic", default=False
-        Add `predict_proba`: "sigmoid" (True) is LIBSVM's, a sigmoid for each pair of classes, coupled; "isotonic" is
-        calibrated one class against the rest.
+    probability : bool, "sigmoid" or "isotonic", optional
+        Add `predict_proba`, if given: "sigmoid" (True, deprecated) is LIBSVM's, a sigmoid for each pair of classes,
+        coupled; "isotonic" is calibrated one class against the rest.
     tol : float, default=1e-3
         Violation of the most violating pair of dual variables at which the fit ends; `gap_` is the gap that it gave.
     cache_size : float, default=200
@@ -204,8 +238,8 @@ class SVC(_KernelClassifier):
         The support vectors; empty for a precomputed or callable kernel.
     n_support_ : ndarray of shape (n_classes,)
         Number of support vectors of each class.
-    dual_coef_ : ndarray of shape (n_classes - 1, n_SV)
-        Coefficients of the support vectors.
+    dual_coef_ : {ndarray, sparse matrix} of shape (n_classes - 1, n_SV)
+        Coefficients of the support vectors; sparse after a fit on sparse rows.
     intercept_ : ndarray of shape (n_pairs,)
         Intercept of each pair of classes.
     coef_ : ndarray of shape (n_pairs, n_features)
@@ -217,9 +251,9 @@ class SVC(_KernelClassifier):
     shape_fit_ : tuple of int
         Shape of the training rows.
     probA_ : ndarray of shape (n_pairs,)
-        Slopes of the sigmoids, with probability="sigmoid".
+        Slopes of the sigmoids, with probability="sigmoid"; deprecated in scikit-learn 1.9.
     probB_ : ndarray of shape (n_pairs,)
-        Offsets of the sigmoids, with probability="sigmoid".
+        Offsets of the sigmoids, with probability="sigmoid"; deprecated in scikit-learn 1.9.
     n_iter_ : ndarray of shape (n_pairs,)
         Rounds of each pair of classes.
     gap_ : float
@@ -248,9 +282,9 @@ class SVC(_KernelClassifier):
     _parameter_constraints: dict = {**CLASSIFIER_CONSTRAINTS, "C": [COST]}
 
     def __init__(
-        self, *, C=1.0, kernel="rbf", degree=3, gamma="scale", coef0=0.0, shrinking=True, probability=False, tol=1e-3,
-        cache_size=200, class_weight=None, verbose=False, max_iter=-1, decision_function_shape="ovr",
-        break_ties=False, random_state=None, n_jobs=None, max_seconds=None,
+        self, *, C=1.0, kernel="rbf", degree=3, gamma="scale", coef0=0.0, shrinking=True,
+        probability=NO_PROBABILITIES, tol=1e-3, cache_size=200, class_weight=None, verbose=False, max_iter=-1,
+        decision_function_shape="ovr", break_ties=False, random_state=None, n_jobs=None, max_seconds=None,
     ):  # fmt: skip
         self.C, self.kernel, self.degree, self.gamma, self.coef0 = C, kernel, degree, gamma, coef0
         self.shrinking, self.probability, self.tol, self.cache_size = shrinking, probability, tol, cache_size
@@ -282,9 +316,9 @@ class NuSVC(_KernelClassifier):
         Constant of the polynomial and sigmoid kernels.
     shrinking : bool, default=True
         Accepted for compatibility.
-    probability : bool, "sigmoid" or "isotonic", default=False
-        Add `predict_proba`: "sigmoid" (True) is LIBSVM's, a sigmoid for each pair of classes, coupled; "isotonic" is
-        calibrated one class against the rest.
+    probability : bool, "sigmoid" or "isotonic", optional
+        Add `predict_proba`, if given: "sigmoid" (True, deprecated) is LIBSVM's, a sigmoid for each pair of classes,
+        coupled; "isotonic" is calibrated one class against the rest.
     tol : float, default=1e-3
         Violation of the most violating pair of dual variables at which the fit ends; `gap_` is the gap that it gave.
     cache_size : float, default=200
@@ -317,8 +351,8 @@ class NuSVC(_KernelClassifier):
         The support vectors; empty for a precomputed or callable kernel.
     n_support_ : ndarray of shape (n_classes,)
         Number of support vectors of each class.
-    dual_coef_ : ndarray of shape (n_classes - 1, n_SV)
-        Coefficients of the support vectors.
+    dual_coef_ : {ndarray, sparse matrix} of shape (n_classes - 1, n_SV)
+        Coefficients of the support vectors; sparse after a fit on sparse rows.
     intercept_ : ndarray of shape (n_pairs,)
         Intercept of each pair of classes.
     coef_ : ndarray of shape (n_pairs, n_features)
@@ -330,9 +364,9 @@ class NuSVC(_KernelClassifier):
     shape_fit_ : tuple of int
         Shape of the training rows.
     probA_ : ndarray of shape (n_pairs,)
-        Slopes of the sigmoids, with probability="sigmoid".
+        Slopes of the sigmoids, with probability="sigmoid"; deprecated in scikit-learn 1.9.
     probB_ : ndarray of shape (n_pairs,)
-        Offsets of the sigmoids, with probability="sigmoid".
+        Offsets of the sigmoids, with probability="sigmoid"; deprecated in scikit-learn 1.9.
     n_iter_ : ndarray of shape (n_pairs,)
         Rounds of each pair of classes.
     gap_ : float
@@ -358,12 +392,13 @@ class NuSVC(_KernelClassifier):
     True
     """
 
+    _one_class_left = f"specified nu is infeasible: {ClassifierTraining._one_class_left}"
     _parameter_constraints: dict = {**CLASSIFIER_CONSTRAINTS, "nu": [SHARE]}
 
     def __init__(
-        self, *, nu=0.5, kernel="rbf", degree=3, gamma="scale", coef0=0.0, shrinking=True, probability=False, tol=1e-3,
-        cache_size=200, class_weight=None, verbose=False, max_iter=-1, decision_function_shape="ovr",
-        break_ties=False, random_state=None, n_jobs=None, max_seconds=None,
+        self, *, nu=0.5, kernel="rbf", degree=3, gamma="scale", coef0=0.0, shrinking=True,
+        probability=NO_PROBABILITIES, tol=1e-3, cache_size=200, class_weight=None, verbose=False, max_iter=-1,
+        decision_function_shape="ovr", break_ties=False, random_state=None, n_jobs=None, max_seconds=None,
     ):  # fmt: skip
         self.nu, self.kernel, self.degree, self.gamma, self.coef0 = nu, kernel, degree, gamma, coef0
         self.shrinking, self.probability, self.tol, self.cache_size = shrinking, probability, tol, cache_size

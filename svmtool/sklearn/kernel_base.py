@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _check_y, _num_samples, check_consistent_length, check_is_fitted
 
 from svmtool import api
-from svmtool.api.arrays import floats
+from svmtool.api.arrays import floats, refuse_unsound
 from svmtool.api.settings import KERNELS_WITH
 from svmtool.models.kernel import KernelModel
 from svmtool.sklearn import model_files
@@ -54,7 +53,7 @@ class KernelTraining(CertifiedEstimator):
                 raise ValueError(
                     f"Precomputed matrix must be a square matrix. Input is a {data.shape[0]}x{data.shape[1]} matrix."
                 )
-        self.shape_fit_ = data.shape
+        self.shape_fit_ = X.shape if hasattr(X, "shape") else (len(data),)
         values = {"gamma": self._gamma, "degree": int(self.degree), "coef0": float(self.coef0)}
         options |= {name: value for name, value in values.items() if kernel in KERNELS_WITH[name]}
         if options.get("method", "fast") == "fast":  # a paper's algorithm keeps no kernel values
@@ -68,40 +67,53 @@ class KernelTraining(CertifiedEstimator):
         self.n_iter_ = int(max(1, np.max(done.n_iter)))
 
     def _data(self, X: Any, y: Any = "no_validation", **options: Any) -> Any:
-        try:
+        if not callable(self.kernel):
             return super()._data(X, y, **options)
-        except ValueError as e:
-            if callable(self.kernel) and "could not convert" in str(e):
-                raise ValueError(f"a callable kernel receives X as numbers: {e}") from None
-            raise
+        if not options.get("reset", True):  # X is whatever the kernel takes: numbers, texts, graphs
+            return X
+        self._complete = False
+        if isinstance(y, str):
+            return X
+        refuse_unsound(y, "y")
+        check_consistent_length(X, y)
+        return X, _check_y(y, y_numeric=options.get("y_numeric", False), estimator=self)
 
-    def _store(self, X: Any) -> None:
-        """Set `support_` to 4-byte indices, `support_vectors_` and `n_support_`."""
+    def _store(self, X: Any, coef: np.ndarray) -> None:
+        """Set `support_` to 4-byte indices, and the support vectors and their coefficients: sparse where X is."""
         self.support_ = self.support_.astype(np.int32)
         empty = np.zeros((0, 0)) if self.kernel == "precomputed" or callable(self.kernel) else None
         self.support_vectors_ = X[self.support_] if empty is None else empty
+        self.dual_coef_ = type(X)(coef) if sp.issparse(self.support_vectors_) else coef
 
     def _gamma_of(self, X: Any, weights: np.ndarray | None) -> float:
         """`gamma` as a number; "scale" uses the variance of the weighted rows: weights are the same as repetition."""
         if callable(self.kernel) or self.kernel == "precomputed":
             return 1.0
         if self.gamma == "scale":
-            n, d = X.shape
-            share = np.full(n, 1.0 / n) if weights is None else weights / weights.sum()
+            values = X.data if sp.issparse(X) else X[X != 0.0]  # the same bits for dense and sparse rows
+            share, size = np.ones(len(values)), float(X.shape[0] * X.shape[1])
+            if weights is not None:
+                counts = np.diff(X.indptr) if sp.issparse(X) else np.count_nonzero(X, axis=1)
+                share, size = np.repeat(weights, counts), float(weights.sum()) * X.shape[1]
             with np.errstate(all="ignore"):
-                mean = float(share @ np.asarray(X.sum(axis=1)).ravel()) / d
-                squares = X.multiply(X).sum(axis=1) if sp.issparse(X) else np.square(X - mean).sum(axis=1)
-                variance = float(share @ np.asarray(squares).ravel()) / d - (mean * mean if sp.issparse(X) else 0.0)
+                mean = float(share @ values) / size
+                zeros = max(size - float(share.sum()), 0.0)
+                variance = (float(share @ np.square(values - mean)) + zeros * mean * mean) / size
             if not np.isfinite(variance):
-                raise ValueError("gamma='scale': the variance of X overflows: scale the features")
+                raise ValueError(
+                    "The dual coefficients or intercepts are not finite where the variance of X overflows, which "
+                    "gamma='scale' needs: scale the features"
+                )
             return 1.0 / (X.shape[1] * variance) if variance != 0.0 else 1.0
         return 1.0 / X.shape[1] if self.gamma == "auto" else float(self.gamma)
 
     def _values(self, X: Any) -> np.ndarray:
         """A callable kernel's values of rows of X with the training rows."""
-        found = floats(self.kernel(X, self._fit_rows), "kernel")
-        if found.shape != (X.shape[0], self._fit_rows.shape[0]):
-            raise ValueError(f"the kernel gave shape {found.shape}, not {(X.shape[0], self._fit_rows.shape[0])}")
+        K = self.kernel(X, self._fit_rows)
+        found = floats(K.toarray() if sp.issparse(K) else K, "kernel")
+        wanted = (_num_samples(X), _num_samples(self._fit_rows))
+        if found.shape != wanted:
+            raise ValueError(f"the kernel gave shape {found.shape}, not {wanted}")
         return found
 
     def _decisions(self, X: Any) -> np.ndarray:
@@ -115,6 +127,8 @@ class KernelTraining(CertifiedEstimator):
                 f"X.shape[1] = {X.shape[1]} should be equal to {self.shape_fit_[0]}, "
                 "the number of samples at training time"
             )
+        elif sp.issparse(X) and not sp.issparse(self.support_vectors_):
+            raise ValueError(f"cannot use sparse input in {type(self).__name__!r} trained on dense data")
         return api.decision_values(self._model, X, threads=self._threads())
 
     def _file_model(self) -> KernelModel:
@@ -126,19 +140,26 @@ class KernelTraining(CertifiedEstimator):
 
     @property
     def coef_(self):
-        """The weights of a linear kernel.
+        """The weights of a linear kernel, which cannot be written.
 
         Returns
         -------
-        ndarray of shape (n_pairs, n_features)
-            A row for each pair of classes; one row for regression and novelty detection.
+        {ndarray, sparse matrix} of shape (n_pairs, n_features)
+            A row for each pair of classes; one row for regression and novelty detection.  Sparse as the training rows.
         """
         if self.kernel != "linear":
             raise AttributeError("coef_ is only available when using a linear kernel")
         coef, vectors = self.dual_coef_, self.support_vectors_
-        if isinstance(self, ClassifierMixin) and len(self.classes_) > 2:
-            return self._pair_weights()
-        return np.asarray(vectors.T @ coef.T).T if sp.issparse(vectors) else coef @ vectors
+        coef = coef.toarray() if sp.issparse(coef) else coef
+        W = self._primal_weights(coef)
+        if sp.issparse(vectors):
+            W = type(vectors)(W)
+        (W.data if sp.issparse(vectors) else W).flags.writeable = False
+        return W
+
+    def _primal_weights(self, coef: np.ndarray) -> np.ndarray:
+        """The weights f8 (problems, features) of a linear kernel, from the coefficients of the support vectors."""
+        return coef @ self.support_vectors_
 
     def __getstate__(self) -> dict:
         state = super().__getstate__()

@@ -21,9 +21,8 @@ class _KernelOneClass(OutlierMixin, KernelTraining):
         X = self._data(X)
         weights = self._weights(sample_weight, X)
         self._train(X, None, weights, **options)
-        self._store(X)
+        self._store(X, np.array(self._model.coef).reshape(1, -1))
         self.n_support_ = np.array([len(self.support_)], np.int32)
-        self.dual_coef_ = np.array(self._model.coef).reshape(1, -1)
         self.offset_ = float(np.asarray(self._model.rho)[0])
         self.intercept_ = np.array([-self.offset_])
         self.fit_status_ = 0 if self.converged_ else 1
@@ -116,8 +115,8 @@ class OneClassSVM(_KernelOneClass):
         The support vectors; empty for a precomputed or callable kernel.
     n_support_ : ndarray of shape (1,)
         Number of support vectors.
-    dual_coef_ : ndarray of shape (1, n_SV)
-        Coefficients of the support vectors.
+    dual_coef_ : {ndarray, sparse matrix} of shape (1, n_SV)
+        Coefficients of the support vectors; sparse after a fit on sparse rows.
     intercept_ : ndarray of shape (1,)
         `offset_` with the opposite sign.
     coef_ : ndarray of shape (1, n_features)
@@ -231,8 +230,8 @@ class FastOneClassSVM(_KernelOneClass):
         The support vectors; empty for a precomputed or callable kernel.
     n_support_ : ndarray of shape (1,)
         Number of support vectors.
-    dual_coef_ : ndarray of shape (1, n_SV)
-        Coefficients of the support vectors.
+    dual_coef_ : {ndarray, sparse matrix} of shape (1, n_SV)
+        Coefficients of the support vectors; sparse after a fit on sparse rows.
     intercept_ : ndarray of shape (1,)
         `offset_` with the opposite sign.
     coef_ : ndarray of shape (1, n_features)

@@ -42,9 +42,8 @@ class _KernelRegressor(RegressorMixin, KernelTraining):
         X, y = self._data(X, y, y_numeric=True)
         weights = self._weights(sample_weight, X)
         self._train(X, floats(y, "y"), weights, eps=self.tol, **options)
-        self._store(X)
+        self._store(X, np.array(self._model.coef).reshape(1, -1))
         self.n_support_ = np.array([len(self.support_)], np.int32)
-        self.dual_coef_ = np.array(self._model.coef).reshape(1, -1)
         self.intercept_ = -np.array(self._model.rho)
         self.fit_status_ = 0 if self.converged_ else 1
         self._complete = True
@@ -106,8 +105,8 @@ class SVR(_KernelRegressor):
         The support vectors; empty for a precomputed or callable kernel.
     n_support_ : ndarray of shape (1,)
         Number of support vectors.
-    dual_coef_ : ndarray of shape (1, n_SV)
-        Coefficients of the support vectors.
+    dual_coef_ : {ndarray, sparse matrix} of shape (1, n_SV)
+        Coefficients of the support vectors; sparse after a fit on sparse rows.
     intercept_ : ndarray of shape (1,)
         The intercept.
     coef_ : ndarray of shape (1, n_features)
@@ -196,8 +195,8 @@ class NuSVR(_KernelRegressor):
         The support vectors; empty for a precomputed or callable kernel.
     n_support_ : ndarray of shape (1,)
         Number of support vectors.
-    dual_coef_ : ndarray of shape (1, n_SV)
-        Coefficients of the support vectors.
+    dual_coef_ : {ndarray, sparse matrix} of shape (1, n_SV)
+        Coefficients of the support vectors; sparse after a fit on sparse rows.
     intercept_ : ndarray of shape (1,)
         The intercept.
     coef_ : ndarray of shape (1, n_features)

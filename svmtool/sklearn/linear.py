@@ -47,6 +47,14 @@ CLASS_CONSTRAINTS: dict[str, list] = {
 INTERCEPT_CONSTRAINTS: dict[str, list] = {"intercept_scaling": [SCALING], "regularize_intercept": ["boolean"]}
 
 
+def refuse_unsupported(penalty: str, loss: str, dual: bool | str) -> None:
+    """ValueError for what LIBLINEAR has no solver for, and scikit-learn refuses, though `dual` chooses nothing here."""
+    absolute = loss in ("hinge", "epsilon_insensitive")
+    if (penalty == "l1" and (absolute or dual is True)) or (absolute and dual is False):
+        more = "; use svmtool.sklearn.LPSVC" if penalty == "l1" and absolute else "; use dual='auto'"
+        raise ValueError(f"Unsupported set of arguments: {penalty=}, {loss=}, {dual=}{more}")
+
+
 class LinearTraining(CertifiedEstimator):
     """`coef_` and `intercept_` from a trained model, warm starts, and the bias options."""
 
@@ -167,7 +175,7 @@ class LinearSVC(LinearClassifier):
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
         Square of the hinge, or the hinge; the hinge with penalty="l1" is `LPSVC`.
     dual : bool or "auto", default="auto"
-        Accepted for compatibility; the method is chosen by measured costs.
+        Chooses nothing, the method is chosen by measured costs; what scikit-learn refuses is refused.
     tol : float, default=1e-4
         Certified relative gap at which the fit ends.
     C : float, default=1.0
@@ -258,6 +266,8 @@ class LinearSVC(LinearClassifier):
     def _problem(self) -> dict[str, Any]:
         free = self.fit_intercept and not self.regularize_intercept
         options: dict[str, Any] = {"solver": SQUARED_HINGE}
+        if self.multi_class == "ovr":
+            refuse_unsupported(self.penalty, self.loss, self.dual)
         if self.multi_class == "crammer_singer":
             if free:
                 raise ValueError("regularize_intercept=False is not available with multi_class='crammer_singer'")
@@ -265,11 +275,6 @@ class LinearSVC(LinearClassifier):
             if self.max_iter is not None:
                 options["max_iter"] = EPOCHS * self.max_iter
         elif self.penalty == "l1":
-            if self.loss == "hinge":
-                raise ValueError(
-                    "Unsupported set of arguments: The combination of penalty='l1' and loss='hinge' is not "
-                    "supported, use svmtool.sklearn.LPSVC"
-                )
             options = {"solver": L1_SQUARED_HINGE}
         elif self.loss == "hinge":
             options = {"solver": LP_HINGE, "method": "fast", "loss_power": 1.0} if free else {"solver": HINGE}

@@ -6,22 +6,29 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import sklearn
 from sklearn.base import clone
 from sklearn.isotonic import IsotonicRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import check_random_state
+from sklearn.utils.fixes import parse_version
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from svmtool.training.calibration import FOLDS, Seen, doubts, fit_sigmoid
 from svmtool.training.notices import Notice
 
+# The default of `probability` of estimators with kernels: scikit-learn 1.9 deprecates True and False
+NO_PROBABILITIES: bool | str = (
+    "deprecated" if parse_version(sklearn.__version__) >= parse_version("1.9.dev0") else False
+)
+
 
 def method_of(probability: bool | str) -> str | None:
     """`sigmoid`, `isotonic` or None for a value of the parameter `probability`."""
     if probability is True:
         return "sigmoid"
-    return probability if isinstance(probability, str) else None
+    return probability if isinstance(probability, str) and probability != "deprecated" else None
 
 
 class Sigmoid:
@@ -61,6 +68,7 @@ class ProbabilityMixin:
     of 5-fold cross-validation, one class against the rest; probabilities of several classes are normalised.
     """
 
+    _without_probabilities: bool | str = False  # the value of `probability` for none
     probability: bool | str
     classes_: np.ndarray
     decision_function: Callable[[Any], np.ndarray]
@@ -109,7 +117,7 @@ class ProbabilityMixin:
             rows = used[training]
             columns = rows if pairwise else slice(None)
             mine, others = X[rows][:, columns], X[used[outside]][:, columns]
-            part = clone(self).set_params(probability=False)
+            part = clone(self).set_params(probability=self._without_probabilities)
             part.fit(mine, self.classes_[codes[training]], None if weights is None else weights[rows])
             values[outside] = part._class_scores(others).reshape(len(outside), -1)
         return values

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from svmtool.api.arrays import floats, refuse_unsound
 from svmtool.sklearn import model_files
 from svmtool.sklearn.base import NOT_NEGATIVE, SCALING, numbers_in_range
-from svmtool.sklearn.linear import LINEAR_CONSTRAINTS, LinearTraining
+from svmtool.sklearn.linear import LINEAR_CONSTRAINTS, LinearTraining, refuse_unsupported
 
 SVR_SQUARED, SVR_TUBE = 11, 13  # numbers of the solvers in the registry
 
@@ -38,7 +38,7 @@ class LinearSVR(RegressorMixin, LinearModel, LinearTraining):
     intercept_scaling : float, default=1.0
         Value of the constant feature whose weight makes the intercept, regularised as the others.
     dual : bool or "auto", default="auto"
-        Accepted for compatibility; the method is chosen by measured costs.
+        Chooses nothing, the method is chosen by measured costs; what scikit-learn refuses is refused.
     verbose : int, default=0
         1 shows progress bars and prints the certificate, 2 prints it and each iteration.
     random_state : int, RandomState instance or None, default=None
@@ -118,6 +118,7 @@ class LinearSVR(RegressorMixin, LinearModel, LinearTraining):
         self
             The fitted estimator.
         """
+        refuse_unsupported("l2", self.loss, self.dual)
         X, y = self._data(X, y, y_numeric=True)
         weights = self._weights(sample_weight, X)
         number = SVR_TUBE if self.loss == "epsilon_insensitive" else SVR_SQUARED

@@ -111,14 +111,17 @@ def test_svc(data, options, sparse):
     same(a.intercept_, b.intercept_)
     same(a.decision_function(given), b.decision_function(X))
     assert (a.predict(given) == b.predict(X)).all()
-    assert a.dual_coef_.shape[0] == b.dual_coef_.shape[0]
+    assert sp.issparse(a.dual_coef_) == sp.issparse(a.support_vectors_) == sparse
+    dual_coef = a.dual_coef_.toarray() if sparse else a.dual_coef_
+    assert dual_coef.shape[0] == b.dual_coef_.shape[0]
     assert set(b.support_) <= set(a.support_) | set(b.support_[np.all(np.abs(b.dual_coef_) < 1e-6, axis=0)])
     both = np.intersect1d(a.support_, b.support_)
-    mine = a.dual_coef_[:, [list(a.support_).index(i) for i in both]]
+    mine = dual_coef[:, [list(a.support_).index(i) for i in both]]
     theirs = b.dual_coef_[:, [list(b.support_).index(i) for i in both]]
     same(mine, theirs, 1e-2)
     if options.get("kernel") == "linear":
-        same(a.coef_, b.coef_.toarray() if sp.issparse(b.coef_) else b.coef_)
+        assert sp.issparse(a.coef_) == sparse
+        same(a.coef_.toarray() if sparse else a.coef_, b.coef_)
     ovo = a.set_params(decision_function_shape="ovo").decision_function(given)
     same(ovo, b.set_params(decision_function_shape="ovo").decision_function(X))
 

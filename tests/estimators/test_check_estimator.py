@@ -65,7 +65,7 @@ def test_sklearn_checks(estimator, check):
         estimators.LinearSVC(regularize_intercept=False, probability="sigmoid"),
         estimators.LogisticRegression(penalty="l1"),
         estimators.LogisticRegression(solver="liblinear"),
-        estimators.SVC(kernel="linear", probability=True),
+        estimators.SVC(kernel="linear", probability="sigmoid"),
         estimators.SVC(probability="isotonic", decision_function_shape="ovo"),
         estimators.LinearSVR(loss="squared_epsilon_insensitive"),
         estimators.FastOneClassSVM(kernel="linear", sample=50),

@@ -27,7 +27,7 @@ SETTINGS: dict[str, list[dict]] = {
         {"probability": True}, {"regularize_intercept": False, "intercept_scaling": 3.0},
     ],
     "LogisticRegression": [{}, {"penalty": "l1"}],
-    "SVC": [{}, {"kernel": "linear", "probability": True}, {"kernel": "poly", "coef0": 1.0}],
+    "SVC": [{}, {"kernel": "linear", "probability": "sigmoid"}, {"kernel": "poly", "coef0": 1.0}],
     "NuSVC": [{"nu": 0.2}], "LinearSVR": [{}, {"loss": "squared_epsilon_insensitive", "fit_intercept": False}],
     "LpSVC": [{"p": 1.2, "probability": True}], "OneClassSVM": [{"nu": 0.2}, {"kernel": "linear"}],
 }  # fmt: skip

@@ -60,7 +60,7 @@ def test_nu_bounds_the_rows_outside_and_every_face_agrees(kernel, tmp_path):
                 read = svmtool.load_model(path)
                 for rows in (X, sp.csr_matrix(X)):
                     assert np.array_equal(svmtool.predict(read, rows), answers)
-                    assert np.array_equal(np.where(estimator.decision_function(rows) > 0.0, 1, -1), answers)
+                assert np.array_equal(np.where(estimator.decision_function(X) > 0.0, 1, -1), answers)
 
 
 def test_the_commands_call_the_same_rows_inside(command, svm_train):

@@ -55,7 +55,7 @@ def test_every_face_warns(svm_train, tmp_path, capsys):
         status, _, err = svm_train("-q", "-b", 1, *argv, "d", "m", data=text_of(X, y))
         assert status == 0 and REVERSED.search(err) and err.count("\n") == 1, argv
         assert ("probA" in (tmp_path / "m").read_text()) == (argv[0] == "-t")
-    for estimator in (SVC(probability=True, gamma="auto"), LinearSVC(probability=True)):
+    for estimator in (SVC(probability="sigmoid", gamma="auto"), LinearSVC(probability=True)):
         with pytest.warns(UserWarning, match=REVERSED):
             estimator.fit(X, y)
     svmutil.svm_train(y.tolist(), X, "-q -b 1")
