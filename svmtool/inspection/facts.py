@@ -13,7 +13,7 @@ from svmtool.formats import adaptable
 from svmtool.formats.names import Names
 from svmtool.models.kernel import KernelModel
 from svmtool.models.kernel_functions import NAMES, PRECOMPUTED, WITH_COEF0, WITH_DEGREE, WITH_GAMMA
-from svmtool.models.linear import LOGISTIC_WORDS, LinearModel, sigmoids_of
+from svmtool.models.linear import LOGISTIC_WORDS, SOFTMAX_NOTE, LinearModel, sigmoids_of
 from svmtool.registry.row import Solver
 from svmtool.tolerances import MB
 
@@ -141,6 +141,8 @@ def _kernel(model: KernelModel, names: Names) -> list[Fact]:
 def _probabilities(model: LinearModel | KernelModel) -> str:
     if not model.gives_probabilities:
         return "none: train with -b 1 or a logistic solver"
+    if SOFTMAX_NOTE in model.notes:
+        return "by softmax of the decision values"
     if isinstance(model, LinearModel) and model.word in LOGISTIC_WORDS:
         return "by the logistic function of the decision values"
     if model.kind == "regression":

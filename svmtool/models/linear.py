@@ -27,6 +27,7 @@ SOLVER_WORDS = (
     "L2R_LR_DUAL", *REGRESSION_WORDS, ONE_CLASS_WORD,
 )  # fmt: skip
 RANKS_NOTE = "# The labels are ranks: ordinal regression"  # follows the weights of an ordinal model
+SOFTMAX_NOTE = "# Probabilities: softmax of the decision values"  # of a multinomial logistic model
 NO_PROBABILITIES = "probability output is only supported for logistic regression "
 NO_PROBABILITIES += "and for classifiers that svm-train -b 1 has trained"
 SIGMOID_NOTE = "# Sigmoid: "  # followed by A and B, a line for each column of the weights (one for two classes)
@@ -190,6 +191,9 @@ class LinearModel(Model):
             A, B = np.array(sigmoids_of(self)).T
             values = self.class_values(decisions)[:, : len(A)]
             decisions = np.ascontiguousarray(np.clip(-(values * A + B), -MAX_LOGIT, MAX_LOGIT))
+        if SOFTMAX_NOTE in self.notes:
+            shares = np.exp(decisions - decisions.max(axis=1, keepdims=True))
+            return shares / shares.sum(axis=1, keepdims=True)
         out = np.empty((len(decisions), self.nr_class))
         logistic(decisions, out, decisions.shape[1], self.nr_class, len(decisions))
         return out

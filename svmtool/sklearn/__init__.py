@@ -19,7 +19,8 @@ from svmtool.sklearn.kernel import SVC, NuSVC
 from svmtool.sklearn.kernel_one_class import FastOneClassSVM, OneClassSVM
 from svmtool.sklearn.kernel_regression import SVR, NuSVR
 from svmtool.sklearn.least_squares import LSSVC
-from svmtool.sklearn.linear import LinearSVC, LogisticRegression
+from svmtool.sklearn.linear import LinearSVC
+from svmtool.sklearn.logistic import LogisticRegression
 from svmtool.sklearn.one_class import LinearOneClassSVM
 from svmtool.sklearn.papers import LPSVC, LpSVC, OrdinalSVM
 from svmtool.sklearn.regression import LinearSVR

@@ -94,6 +94,9 @@ class CertifiedEstimator(BaseEstimator):
         Whether the run met its stopping rule, with a gap of at most 0.01: what `svm-train --strict` accepts.
     """
 
+    _at_limit = (  # scikit-learn's words
+        "Solver terminated early (max_iter={}).  Consider pre-processing your data with StandardScaler or MinMaxScaler"
+    )
     _complete = False
     _valid: set[tuple] = set()  # classes with the types and values of parameters that have passed scikit-learn's checks
 
@@ -190,11 +193,7 @@ class CertifiedEstimator(BaseEstimator):
     def _words(self, text: str) -> str:
         """A message in the parameters and classes of this estimator."""
         classes = getattr(self, "classes_", None)
-        text = text.replace(
-            "iteration limit reached",
-            f"Solver terminated early (max_iter={getattr(self, 'max_iter', None)}).  Consider pre-processing your data "
-            "with StandardScaler or MinMaxScaler",
-        )
+        text = text.replace("iteration limit reached", self._at_limit.format(getattr(self, "max_iter", None)))
         return in_parameters(text, self.get_params(deep=False), None if classes is None else classes.tolist())
 
     def _limit(self) -> int | None:

@@ -16,7 +16,7 @@ from svmtool import api
 from svmtool.sklearn.base import COST, SHARE, ClassifierTraining, warn
 from svmtool.sklearn.class_order import sorted_classes
 from svmtool.sklearn.kernel_base import KERNEL_CONSTRAINTS, KernelTraining
-from svmtool.sklearn.probabilities import NO_PROBABILITIES, ProbabilityMixin, method_of
+from svmtool.sklearn.probabilities import BOOLEANS_DEPRECATED, ProbabilityMixin, method_of
 
 FEASIBLE = 0.999  # share of the largest feasible nu: where nu is that, the bias is not determined
 
@@ -24,7 +24,7 @@ FEASIBLE = 0.999  # share of the largest feasible nu: where nu is that, the bias
 class _KernelClassifier(ProbabilityMixin, ClassifierMixin, ClassifierTraining, KernelTraining):
     """Classification: one problem for each pair of classes, with classes in ascending order."""
 
-    _without_probabilities = NO_PROBABILITIES
+    _without_probabilities = "deprecated"
     _balances_rows = True  # as scikit-learn's SVC and NuSVC, unlike its LinearSVC and LogisticRegression
 
     _problem: Callable[[], dict[str, Any]]  # the solver and its keywords, as `api.fit` takes them
@@ -53,7 +53,7 @@ class _KernelClassifier(ProbabilityMixin, ClassifierMixin, ClassifierTraining, K
         X, codes, weights = self._checked(X, y, sample_weight, keep=True)
         self.__dict__.pop("calibrators_", None)
         method = method_of(self.probability)
-        if isinstance(self.probability, bool) and NO_PROBABILITIES == "deprecated":
+        if isinstance(self.probability, bool) and BOOLEANS_DEPRECATED:
             warn(
                 "`probability`: the parameter's values True and False are deprecated, as in scikit-learn 1.9: use "
                 "probability='sigmoid', or leave it out",
@@ -119,7 +119,7 @@ class _KernelClassifier(ProbabilityMixin, ClassifierMixin, ClassifierTraining, K
 
     def _of_sigmoids(self, name: str) -> np.ndarray:
         check_is_fitted(self)
-        if NO_PROBABILITIES == "deprecated":
+        if BOOLEANS_DEPRECATED:
             warn(f"Attribute `{name}_` was deprecated in scikit-learn 1.9, which drops it in 1.11", FutureWarning)
         found = getattr(self._model, name)
         return np.empty(0) if found is None else np.array(found)
@@ -203,9 +203,9 @@ class SVC(_KernelClassifier):
         Constant of the polynomial and sigmoid kernels.
     shrinking : bool, default=True
         Accepted for compatibility.
-    probability : bool, "sigmoid" or "isotonic", optional
-        Add `predict_proba`, if given: "sigmoid" (True, deprecated) is LIBSVM's, a sigmoid for each pair of classes,
-        coupled; "isotonic" is calibrated one class against the rest.
+    probability : bool, "sigmoid" or "isotonic", default="deprecated"
+        Add `predict_proba`: "sigmoid" is LIBSVM's, a sigmoid for each pair of classes, coupled; "isotonic" is
+        calibrated one class against the rest; "deprecated", for none, and True for "sigmoid" are scikit-learn's values.
     tol : float, default=1e-3
         Violation of the most violating pair of dual variables at which the fit ends; `gap_` is the gap that it gave.
     cache_size : float, default=200
@@ -283,7 +283,7 @@ class SVC(_KernelClassifier):
 
     def __init__(
         self, *, C=1.0, kernel="rbf", degree=3, gamma="scale", coef0=0.0, shrinking=True,
-        probability=NO_PROBABILITIES, tol=1e-3, cache_size=200, class_weight=None, verbose=False, max_iter=-1,
+        probability="deprecated", tol=1e-3, cache_size=200, class_weight=None, verbose=False, max_iter=-1,
         decision_function_shape="ovr", break_ties=False, random_state=None, n_jobs=None, max_seconds=None,
     ):  # fmt: skip
         self.C, self.kernel, self.degree, self.gamma, self.coef0 = C, kernel, degree, gamma, coef0
@@ -316,9 +316,9 @@ class NuSVC(_KernelClassifier):
         Constant of the polynomial and sigmoid kernels.
     shrinking : bool, default=True
         Accepted for compatibility.
-    probability : bool, "sigmoid" or "isotonic", optional
-        Add `predict_proba`, if given: "sigmoid" (True, deprecated) is LIBSVM's, a sigmoid for each pair of classes,
-        coupled; "isotonic" is calibrated one class against the rest.
+    probability : bool, "sigmoid" or "isotonic", default="deprecated"
+        Add `predict_proba`: "sigmoid" is LIBSVM's, a sigmoid for each pair of classes, coupled; "isotonic" is
+        calibrated one class against the rest; "deprecated", for none, and True for "sigmoid" are scikit-learn's values.
     tol : float, default=1e-3
         Violation of the most violating pair of dual variables at which the fit ends; `gap_` is the gap that it gave.
     cache_size : float, default=200
@@ -397,7 +397,7 @@ class NuSVC(_KernelClassifier):
 
     def __init__(
         self, *, nu=0.5, kernel="rbf", degree=3, gamma="scale", coef0=0.0, shrinking=True,
-        probability=NO_PROBABILITIES, tol=1e-3, cache_size=200, class_weight=None, verbose=False, max_iter=-1,
+        probability="deprecated", tol=1e-3, cache_size=200, class_weight=None, verbose=False, max_iter=-1,
         decision_function_shape="ovr", break_ties=False, random_state=None, n_jobs=None, max_seconds=None,
     ):  # fmt: skip
         self.nu, self.kernel, self.degree, self.gamma, self.coef0 = nu, kernel, degree, gamma, coef0

@@ -1,4 +1,4 @@
-"""Linear classifiers: LinearSVC and LogisticRegression, and what all linear estimators share.
+"""LinearSVC, and what all linear estimators share.
 
 `tol` is a certified relative gap: a fit ends when the objective is known to be within that share of its minimum.
 """
@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn.base import _fit_context
 from sklearn.linear_model._base import LinearClassifierMixin, SparseCoefMixin
-from sklearn.utils._param_validation import Hidden, Interval, Options, StrOptions
+from sklearn.utils._param_validation import Hidden, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from svmtool import api
@@ -28,7 +28,7 @@ from svmtool.sklearn.base import (
 )
 from svmtool.sklearn.probabilities import ProbabilityMixin, Sigmoid
 
-LOGISTIC, SQUARED_HINGE, HINGE, CRAMMER_SINGER, L1_SQUARED_HINGE, L1_LOGISTIC = 0, 2, 3, 4, 5, 6  # solvers' numbers
+SQUARED_HINGE, HINGE, CRAMMER_SINGER, L1_SQUARED_HINGE = 2, 3, 4, 5  # solvers' numbers
 LP_HINGE = 31
 HINGE_WORD = "L2R_L1LOSS_SVC_DUAL"  # in a model file
 EPOCHS = 100  # of Crammer and Singer's problem in an iteration: the default limit is then LIBLINEAR's, 100,000
@@ -79,12 +79,17 @@ class LinearTraining(CertifiedEstimator):
         model = done.model
         self._model = model if self.warm_start else None
         self._word, self._notes = model.word, model.notes
-        n_iter = np.maximum(done.n_iter, 1)
-        self.n_iter_ = int(np.max(n_iter))
+        self.n_iter_ = int(np.max(self._steps(done)))
         W = model.W.T
         if model.bias < 0:
             return W.copy(), np.zeros(len(W))
         return np.ascontiguousarray(W[:, :-1]), W[:, -1] * model.bias
+
+    def _steps(self, done: api.Fit) -> np.ndarray:
+        """The iterations of each problem, i4: the first evaluation is none of those that max_iter limits."""
+        found = np.maximum(np.atleast_1d(done.n_iter), 1).astype(np.int32)
+        limit = self._limit()
+        return found if limit is None else np.minimum(found, limit)
 
     def __getstate__(self) -> dict:
         state = super().__getstate__()
@@ -127,6 +132,12 @@ class LinearClassifier(
 
     def _fit_classes(self, X: Any, y: Any, sample_weight: Any, **options: Any) -> Any:
         X, codes, weights = self._checked(X, y, sample_weight)
+        self._fit_checked(X, codes, weights, **options)
+        self._complete = True
+        return self
+
+    def _fit_checked(self, X: Any, codes: np.ndarray, weights: np.ndarray | None, **options: Any) -> None:
+        """Fit to checked rows, whose classes are `codes`."""
         done = self._run(X, codes, weights, class_weight=self._factors(), init=self._start(), **options)
         W, b = self._read_fit(done)
         order = np.array(done.model.labels, np.intp)
@@ -142,8 +153,6 @@ class LinearClassifier(
         if not self.fit_intercept:
             self.intercept_ = 0.0
         self._calibrate(X, codes, weights)
-        self._complete = True
-        return self
 
     def _file_model(self) -> LinearModel:
         """The model as its file holds it."""
@@ -279,118 +288,3 @@ class LinearSVC(LinearClassifier):
         elif self.loss == "hinge":
             options = {"solver": LP_HINGE, "method": "fast", "loss_power": 1.0} if free else {"solver": HINGE}
         return {"C": self.C, "gap": self.tol, **options, **self._bias(free)}
-
-
-class LogisticRegression(LinearClassifier):
-    """Logistic regression with an L2 or L1 penalty, with scikit-learn's interface.
-
-    Several classes are fitted one against the rest, as LIBLINEAR does; scikit-learn's default is the multinomial model.
-
-    Parameters
-    ----------
-    penalty : {"l2", "l1"}, default="l2"
-        Norm of the weights: 1/2 |w|^2 or |w|_1, which gives sparse weights.
-    C : float, default=1.0
-        Weight of the loss relative to the regulariser; larger values follow the training rows more closely.
-    l1_ratio : {None, 0.0, 1.0}, default=None
-        1 is penalty="l1", 0 is penalty="l2"; values between them are not available.
-    dual : bool, default=False
-        Accepted for compatibility; the method is chosen by measured costs.
-    tol : float, default=1e-4
-        Certified relative gap at which the fit ends.
-    fit_intercept : bool, default=True
-        Whether the model has an intercept, which is regularised with solver="liblinear" only.
-    intercept_scaling : float, default=1.0
-        With solver="liblinear": value of the constant feature whose weight makes the intercept.
-    class_weight : dict, "balanced" or None, default=None
-        Factors of C by class, without effect in NuSVC; "balanced": n_samples / (n_classes * rows of the class), where
-        `sample_weight` counts as repeated rows but in SVC and NuSVC.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the solver's random choices.
-    solver : {"lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"}, default="lbfgs"
-        Accepted for compatibility: "liblinear" regularises the intercept, all others are the same.
-    max_iter : int or None, default=100
-        Limit on the solver's iterations; None: no limit.
-    verbose : int, default=0
-        1 shows progress bars and prints the certificate, 2 prints it and each iteration.
-    warm_start : bool, default=False
-        Start from the weights of the last fit.
-    n_jobs : int or None, default=None
-        Number of threads; None: as many as the process may use, -1: all cores.
-    max_seconds : float or None, default=None
-        Limit on the seconds of a fit; None: no limit.
-
-    Attributes
-    ----------
-    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        Weights; of two classes one row, for `classes_[1]`.
-    intercept_ : ndarray of shape (1,) or (n_classes,)
-        Intercepts.
-    classes_ : ndarray of shape (n_classes,)
-        The classes in ascending order.
-    class_weight_ : ndarray of shape (n_classes,)
-        Factor of C of each class.
-    n_iter_ : ndarray of shape (n_problems,)
-        Iterations of each problem.
-    gap_ : float
-        Certified relative gap (P - D) / P: the objective exceeds its minimum by at most this share of itself.
-    objective_ : float
-        The primal value P, of several problems their sum.
-    certificate_ : Bunch
-        `primal`, `dual`, `gap` and KKT `violation`; of several problems sums, and the largest gap and violation.
-    converged_ : bool
-        Whether the fit met its stopping rule.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had column names.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_classification
-    >>> from svmtool.sklearn import LogisticRegression
-    >>> X, y = make_classification(n_features=4, random_state=0)
-    >>> model = LogisticRegression(C=10.0).fit(X, y)
-    >>> model.predict_proba(X[:3]).shape
-    (3, 2)
-    >>> model.gap_ <= 1e-4
-    True
-    """
-
-    probability = "logistic"  # the model's own
-    _parameter_constraints: dict = {
-        **LINEAR_CONSTRAINTS,
-        "penalty": [StrOptions({"l1", "l2"}), Hidden(StrOptions({"deprecated"}))],
-        "l1_ratio": [None, Options(Real, {0.0, 1.0})],
-        "dual": ["boolean"],
-        "intercept_scaling": [SCALING],
-        "class_weight": CLASS_CONSTRAINTS["class_weight"],
-        "solver": [StrOptions({"lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"})],
-    }
-
-    def __init__(
-        self, penalty="l2", *, C=1.0, l1_ratio=None, dual=False, tol=1e-4, fit_intercept=True, intercept_scaling=1.0,
-        class_weight=None, random_state=None, solver="lbfgs", max_iter=100, verbose=0, warm_start=False, n_jobs=None,
-        max_seconds=None,
-    ):  # fmt: skip
-        self.penalty, self.C, self.l1_ratio, self.dual, self.tol = penalty, C, l1_ratio, dual, tol
-        self.fit_intercept, self.intercept_scaling, self.class_weight = fit_intercept, intercept_scaling, class_weight
-        self.random_state, self.solver, self.max_iter, self.verbose = random_state, solver, max_iter, verbose
-        self.warm_start, self.n_jobs, self.max_seconds = warm_start, n_jobs, max_seconds
-
-    def _problem(self) -> dict[str, Any]:
-        l1 = self.penalty == "l1" if self.l1_ratio is None else self.l1_ratio == 1.0
-        free = self.fit_intercept and self.solver != "liblinear"
-        number = L1_LOGISTIC if l1 else LOGISTIC
-        return {"solver": number, "C": self.C, "gap": self.tol, **self._bias(free)}
-
-    def _read_fit(self, done: api.Fit) -> tuple[np.ndarray, np.ndarray]:
-        found = super()._read_fit(done)
-        self.n_iter_ = np.maximum(np.atleast_1d(done.n_iter), 1).astype(np.int32)
-        return found
-
-    def _calibrate(self, X: Any, codes: np.ndarray, weights: np.ndarray | None) -> None:
-        """The model gives probabilities itself."""
-
-    def _probabilities(self, X: Any) -> np.ndarray:
-        return super()._predict_proba_lr(X)

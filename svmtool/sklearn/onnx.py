@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from svmtool.sklearn.least_squares import LSSVC
-from svmtool.sklearn.linear import LinearSVC, LogisticRegression
+from svmtool.sklearn.linear import LinearSVC
+from svmtool.sklearn.logistic import LogisticRegression
 from svmtool.sklearn.papers import LPSVC, LpSVC
 from svmtool.sklearn.regression import LinearSVR
 

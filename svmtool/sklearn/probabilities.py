@@ -18,10 +18,8 @@ from sklearn.utils.validation import check_is_fitted
 from svmtool.training.calibration import FOLDS, Seen, doubts, fit_sigmoid
 from svmtool.training.notices import Notice
 
-# The default of `probability` of estimators with kernels: scikit-learn 1.9 deprecates True and False
-NO_PROBABILITIES: bool | str = (
-    "deprecated" if parse_version(sklearn.__version__) >= parse_version("1.9.dev0") else False
-)
+# Whether this scikit-learn deprecates the values True and False of `probability` of estimators with kernels
+BOOLEANS_DEPRECATED = parse_version(sklearn.__version__) >= parse_version("1.9.dev0")
 
 
 def method_of(probability: bool | str) -> str | None:

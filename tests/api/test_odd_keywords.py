@@ -50,6 +50,7 @@ def check(name: str, value: object, call) -> None:
         warnings.simplefilter("error", RuntimeWarning)
         warnings.simplefilter("error", DeprecationWarning)
         warnings.simplefilter("ignore", UserWarning)
+        warnings.simplefilter("ignore", FutureWarning)
         try:
             call()
         except (TypeError, ValueError) as e:

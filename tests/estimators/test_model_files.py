@@ -26,7 +26,7 @@ SETTINGS: dict[str, list[dict]] = {
         {}, {"loss": "hinge", "fit_intercept": False}, {"penalty": "l1"}, {"multi_class": "crammer_singer"},
         {"probability": True}, {"regularize_intercept": False, "intercept_scaling": 3.0},
     ],
-    "LogisticRegression": [{}, {"penalty": "l1"}],
+    "LogisticRegression": [{}, {"l1_ratio": 1.0}, {"l1_ratio": 0.5}],
     "SVC": [{}, {"kernel": "linear", "probability": "sigmoid"}, {"kernel": "poly", "coef0": 1.0}],
     "NuSVC": [{"nu": 0.2}], "LinearSVR": [{}, {"loss": "squared_epsilon_insensitive", "fit_intercept": False}],
     "LpSVC": [{"p": 1.2, "probability": True}], "OneClassSVM": [{"nu": 0.2}, {"kernel": "linear"}],

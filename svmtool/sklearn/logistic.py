@@ -1,0 +1,258 @@
+"""Logistic regression: two classes by the solvers of -s 0 and 6, several and an elastic net by solvers/softmax.py."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import sklearn
+from sklearn.utils._param_validation import Hidden, Interval, StrOptions
+from sklearn.utils.extmath import softmax
+from sklearn.utils.fixes import parse_version
+
+from svmtool import api
+from svmtool.api.run import RunContext
+from svmtool.models.linear import SOFTMAX_NOTE
+from svmtool.sklearn.base import COST, SCALING, warn
+from svmtool.sklearn.linear import CLASS_CONSTRAINTS, LINEAR_CONSTRAINTS, LinearClassifier
+from svmtool.solvers import softmax as solvers
+from svmtool.solvers.shared.base import Monitor
+from svmtool.training.notices import Notice
+
+LOGISTIC, L1_LOGISTIC = 0, 6  # numbers of solvers
+WORD = "L2R_LR"  # in a model file
+PENALTY_DEPRECATED = parse_version(sklearn.__version__) >= parse_version("1.8.dev0")  # by this scikit-learn
+
+
+class LogisticRegression(LinearClassifier):
+    """Logistic regression with an L2 or L1 penalty, an elastic net or none, with scikit-learn's interface.
+
+    Several classes are one multinomial model; `OneVsRestClassifier(LogisticRegression())` fits one against the rest.
+    With C=inf there is no regulariser: the fit ends by the gradient alone, without a certified gap.
+
+    Parameters
+    ----------
+    penalty : {"l2", "l1", "elasticnet", None}, default="deprecated"
+        Deprecated in scikit-learn 1.8 in favour of `l1_ratio`, and of C=inf for None.
+    C : float, default=1.0
+        Weight of the loss relative to the regulariser; larger values follow the training rows more closely.
+    l1_ratio : float, default=0.0
+        Share of |w|_1, which gives sparse weights, in the regulariser; the rest is that of 1/2 |w|^2.
+    dual : bool, default=False
+        Accepted for compatibility; the method is chosen by measured costs.
+    tol : float, default=1e-4
+        Certified relative gap at which the fit ends; of several classes, an elastic net or C=inf also the largest
+        derivative of the mean loss and its regulariser.
+    fit_intercept : bool, default=True
+        Whether the model has an intercept, which is regularised with solver="liblinear" only.
+    intercept_scaling : float, default=1.0
+        With solver="liblinear": value of the constant feature whose weight makes the intercept.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of C by class, without effect in NuSVC; "balanced": n_samples / (n_classes * rows of the class), where
+        `sample_weight` counts as repeated rows but in SVC and NuSVC.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the solver's random choices.
+    solver : {"lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"}, default="lbfgs"
+        "liblinear" regularises the intercept and takes two classes only; all others are the same.
+    max_iter : int or None, default=100
+        Limit on the solver's iterations; None: no limit.
+    verbose : int, default=0
+        1 shows progress bars and prints the certificate, 2 prints it and each iteration.
+    warm_start : bool, default=False
+        Start from the weights of the last fit.
+    n_jobs : int or None, default=None
+        Number of threads; None: as many as the process may use, -1: all cores.
+    max_seconds : float or None, default=None
+        Limit on the seconds of a fit; None: no limit.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Weights; of two classes one row, for `classes_[1]`.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Intercepts.
+    classes_ : ndarray of shape (n_classes,)
+        The classes in ascending order.
+    class_weight_ : ndarray of shape (n_classes,)
+        Factor of C of each class.
+    n_iter_ : ndarray of shape (n_problems,)
+        Iterations of each problem.
+    gap_ : float
+        Certified relative gap (P - D) / P: the objective exceeds its minimum by at most this share of itself.
+    objective_ : float
+        The primal value P, of several problems their sum.
+    certificate_ : Bunch
+        `primal`, `dual`, `gap` and KKT `violation`; of several problems sums, and the largest gap and violation.
+    converged_ : bool
+        Whether the fit met its stopping rule.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X had column names.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from svmtool.sklearn import LogisticRegression
+    >>> X, y = make_classification(n_features=4, random_state=0)
+    >>> model = LogisticRegression(C=10.0).fit(X, y)
+    >>> model.predict_proba(X[:3]).shape
+    (3, 2)
+    >>> model.gap_ <= 1e-4
+    True
+    """
+
+    probability = "logistic"  # the model's own
+    _at_limit = (  # scikit-learn's words
+        "The max_iter was reached which means the coef_ did not converge (max_iter={}). "
+        " Increase the number of iterations"
+    )
+    _parameter_constraints: dict = {
+        **LINEAR_CONSTRAINTS,
+        "C": [COST],
+        "penalty": [StrOptions({"l1", "l2", "elasticnet"}), None, Hidden(StrOptions({"deprecated"}))],
+        "l1_ratio": [None, Interval(Real, 0.0, 1.0, closed="both")],
+        "dual": ["boolean"],
+        "intercept_scaling": [SCALING],
+        "class_weight": CLASS_CONSTRAINTS["class_weight"],
+        "solver": [StrOptions({"lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"})],
+    }
+
+    def __init__(
+        self, penalty="deprecated", *, C=1.0, l1_ratio=0.0, dual=False, tol=1e-4, fit_intercept=True,
+        intercept_scaling=1.0, class_weight=None, random_state=None, solver="lbfgs", max_iter=100, verbose=0,
+        warm_start=False, n_jobs=None, max_seconds=None,
+    ):  # fmt: skip
+        self.penalty, self.C, self.l1_ratio, self.dual, self.tol = penalty, C, l1_ratio, dual, tol
+        self.fit_intercept, self.intercept_scaling, self.class_weight = fit_intercept, intercept_scaling, class_weight
+        self.random_state, self.solver, self.max_iter, self.verbose = random_state, solver, max_iter, verbose
+        self.warm_start, self.n_jobs, self.max_seconds = warm_start, n_jobs, max_seconds
+
+    def _problem(self) -> dict[str, Any]:
+        C, share = self._regulariser()
+        return {"C": C, "share": share}
+
+    def _regulariser(self) -> tuple[float, float]:
+        """C and the share of |w|_1, from the old parameters or the new ones, with scikit-learn's warnings."""
+        ratio, penalty = self.l1_ratio, self.penalty
+        if self.solver == "liblinear" and (penalty is None or np.isinf(self.C)):
+            raise ValueError("C=inf as well as penalty=None is not supported for the liblinear solver")
+        if penalty == "deprecated":
+            if ratio is None and PENALTY_DEPRECATED:
+                warn("'l1_ratio=None' was deprecated in scikit-learn 1.8: use 0 <= l1_ratio <= 1", FutureWarning)
+            return self.C, ratio or 0.0
+        if PENALTY_DEPRECATED:
+            text = "'penalty' was deprecated in scikit-learn 1.8: leave it out, and use l1_ratio=0 for 'l2', "
+            text += "l1_ratio=1 for 'l1', l1_ratio between 0 and 1 for 'elasticnet', and C=np.inf for None"
+            warn(text, FutureWarning)
+            if penalty in ("l1", "l2") and ratio != float(penalty == "l1"):
+                text = f"Inconsistent values: penalty={penalty} with l1_ratio={ratio}. penalty is deprecated."
+                warn(f"{text} Please use l1_ratio only.", UserWarning)
+        if penalty is None:
+            if self.C != 1.0:
+                warn("Setting penalty=None will ignore the C and l1_ratio parameters", UserWarning)
+            return np.inf, 0.0
+        if penalty == "elasticnet":
+            if ratio is None:
+                raise ValueError("l1_ratio must be specified when penalty is elasticnet.")
+            return self.C, ratio
+        if ratio is not None and 0.0 < ratio < 1.0:
+            text = f"l1_ratio parameter is only used when penalty is 'elasticnet'. Got (penalty={penalty})"
+            warn(text, UserWarning)
+        return self.C, float(penalty == "l1")
+
+    def _fit_classes(self, X: Any, y: Any, sample_weight: Any, **options: Any) -> Any:
+        single = getattr(X, "dtype", None) == np.float32 and self.solver != "liblinear"
+        super()._fit_classes(X, y, sample_weight, **options)
+        if single:
+            self.coef_ = self.coef_.astype(np.float32)
+            self.intercept_ = np.asarray(self.intercept_, np.float32)
+        return self
+
+    def _fit_checked(self, X: Any, codes: np.ndarray, weights: np.ndarray | None, **options: Any) -> None:
+        C, share, several = options["C"], options["share"], len(self.classes_) > 2
+        if not several and C < np.inf and share in (0.0, 1.0) and self.max_iter != 0:
+            bias = self._bias(self.fit_intercept and self.solver != "liblinear")
+            number = L1_LOGISTIC if share else LOGISTIC
+            super()._fit_checked(X, codes, weights, solver=number, C=C, gap=self.tol, **bias)
+            return
+        if self.solver == "liblinear" and several:
+            raise ValueError(
+                "The 'liblinear' solver does not support multiclass classification (n_classes >= 3). Either use "
+                "another solver or wrap the estimator in a OneVsRestClassifier to fit one class against the rest"
+            )
+        if self.solver == "liblinear" and 0.0 < share < 1.0:
+            raise ValueError("Only 'saga' solver supports elasticnet penalty, got solver=liblinear.")
+        self._fit_softmax(X, codes.astype(np.intp), weights, C, share)
+
+    def _fit_softmax(self, X: Any, codes: np.ndarray, weights: np.ndarray | None, C: float, share: float) -> None:
+        """Fit by solvers/softmax.py: several classes, an elastic net, or no penalty."""
+        penalized = bool(C < np.inf)
+        cost = self.class_weight_[codes] * (1.0 if weights is None else weights) * (C if penalized else 1.0)
+        known = np.flatnonzero(self.class_weight_ > 0.0)  # a class of cost 0 is never predicted
+        if len(known) < 2:
+            raise ValueError("class_weight leaves fewer than two classes with a positive weight")
+        if len(known) < len(self.classes_):
+            rows = np.flatnonzero(cost > 0.0)
+            X, codes, cost = X[rows], np.searchsorted(known, codes[rows]), cost[rows]
+        start = self._softmax_start(len(known), X.shape[1])
+        sink = _printed if self.verbose > 1 else None
+        with RunContext(self._threads(), self.max_seconds, progress=self.verbose == 1) as run:
+            monitor = Monitor(None, self._limit(), sink=sink, stop=run.stop)
+            V, status, found = solvers.solve(
+                X, codes, len(known), cost, float(penalized), share, self.fit_intercept, self.tol, monitor, start
+            )
+        if len(known) > 2:  # the probabilities do not depend on the mean; with 1/2 |w|^2 that of the weights is 0
+            V[:, -1] -= V[:, -1].mean()
+            if not penalized:
+                V[:, :-1] -= V[:, :-1].mean(axis=0)
+        self._word, self._notes, self._model = WORD, (SOFTMAX_NOTE,) if len(self.classes_) > 2 else (), None
+        self.coef_, self.intercept_ = np.ascontiguousarray(V[:, :-1]), V[:, -1].copy()
+        if len(known) < len(self.classes_):
+            self.coef_, self.intercept_ = _with_unknown(self.coef_, self.intercept_, known, len(self.classes_))
+        if not self.fit_intercept:
+            self.intercept_ = np.zeros(len(self.coef_))
+        self.n_iter_ = np.array([monitor.iterations - 1], np.int32)
+        self._certify(found, status.converged)
+        if self.verbose:
+            print(found.line())
+        if not status.converged:
+            advice = status.advice + " or loosen --gap" * status.early
+            self._show(Notice("status", f"not converged: {advice} ({found.short()})"))
+
+    def _softmax_start(self, classes: int, features: int) -> np.ndarray | None:
+        """The weights of the last fit, the intercepts last, where they are a warm start for these classes."""
+        coef, wanted = getattr(self, "coef_", None), (classes - (classes == 2), features)
+        if coef is None or not self.warm_start or coef.shape != wanted or np.size(self.intercept_) != wanted[0]:
+            return None
+        coef = coef.toarray() if sp.issparse(coef) else coef
+        begun = np.column_stack([coef, self.intercept_]).astype(np.float64)
+        return begun if np.isfinite(begun).all() else None
+
+    def _read_fit(self, done: api.Fit) -> tuple[np.ndarray, np.ndarray]:
+        found = super()._read_fit(done)
+        self.n_iter_ = self._steps(done)
+        return found
+
+    def _calibrate(self, X: Any, codes: np.ndarray, weights: np.ndarray | None) -> None:
+        """The model gives probabilities itself."""
+
+    def _probabilities(self, X: Any) -> np.ndarray:
+        if len(self.classes_) == 2:
+            return super()._predict_proba_lr(X)
+        return softmax(self.decision_function(X), copy=False)
+
+
+def _printed(**record: Any) -> None:
+    print(record)
+
+
+def _with_unknown(W: np.ndarray, b: np.ndarray, known: np.ndarray, classes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Weights and intercepts of all classes, from those of the classes known: the others are never predicted."""
+    if len(known) == 2:
+        W, b = np.vstack([0.0 * W, W]), np.append(0.0, b)
+    coef, intercept = np.zeros((classes, W.shape[1])), np.full(classes, -np.inf)
+    coef[known], intercept[known] = W, b
+    return coef, intercept
