@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT)]
 
 from bench_parts import distribution, python_distribution  # noqa: E402
+from sklearn_tests import DIFFERENCES  # noqa: E402
 from svmtool import registry  # noqa: E402
 from svmtool.cli import help_texts as texts  # noqa: E402
 from svmtool.cli import scale  # noqa: E402
@@ -202,7 +203,17 @@ def cell(run: dict | None) -> str:
     return ", ".join(words) + ("" if run.get("converged", True) else ", **not reached**")
 
 
+def sklearn_differences() -> str:
+    """The tests of scikit-learn's own that may fail with our classes in place, and why."""
+    reasons: dict[str, list[str]] = {}
+    for name, reason in DIFFERENCES.items():
+        reasons.setdefault(reason, []).append(f"`{name}`")
+    rows = [(reason, ", ".join(names)) for reason, names in reasons.items()]
+    return table(("what differs", "tests of scikit-learn 1.9 that may fail for it"), rows)
+
+
 TABLES = {
+    "sklearn differences": sklearn_differences,
     "solvers": solvers,
     "stopping rules": stopping,
     "papers": lambda: papers(registry.default_rows()),
