@@ -22,7 +22,7 @@ from svmtool.certify.softmax import SoftmaxCertifier
 from svmtool.limits import EndedError, until
 from svmtool.linalg.systems import Factored, conjugate_gradient
 from svmtool.objectives.softmax import Softmax
-from svmtool.solvers.shared.base import GAP, TIME, Monitor, Status, rounded
+from svmtool.solvers.shared.base import GAP, PRECISION, TIME, Monitor, Status
 from svmtool.tolerances import EPS
 
 # Weights up to which the Hessian is formed: its blocks then cost about as much as thirty products with it
@@ -87,7 +87,7 @@ def solve(
             if (found.gap <= tolerance or penalty == 0.0) and steep <= tolerance * total:
                 status = GAP
             if status is None and idle >= STALLED:
-                status = rounded(found.primal, found.dual)
+                status = PRECISION
             if status is None:
                 try:
                     V, Z = _step(problem, V, Z, G, found.gap, monitor)
