@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import inspect
 from numbers import Integral, Real
 from typing import Any
 
@@ -17,6 +18,7 @@ from svmtool import api
 from svmtool.api.arrays import floats, refuse_unsound
 from svmtool.api.settings import KERNELS_WITH
 from svmtool.models.kernel import KernelModel
+from svmtool.models.kernel_functions import Kernel
 from svmtool.sklearn import model_files
 from svmtool.sklearn.base import (
     COMMON_CONSTRAINTS,
@@ -35,6 +37,20 @@ KERNEL_CONSTRAINTS: dict[str, list] = {
     "cache_size": [POSITIVE],
     "max_iter": [Interval(Integral, -1, None, closed="left")],
 }
+
+
+MODEL_PARTS = tuple(inspect.signature(KernelModel).parameters)
+
+
+def _rows_of(vectors: Any) -> dict[str, np.ndarray]:
+    """Support vectors, dense or CSR, as a KernelModel holds them."""
+    if sp.issparse(vectors):
+        indptr, indices, values = vectors.indptr, vectors.indices, vectors.data
+    else:
+        rows, indices = np.nonzero(vectors)
+        indptr = np.searchsorted(rows, np.arange(len(vectors) + 1))
+        values = vectors[rows, indices]
+    return {"indptr": indptr.astype(np.int64), "indices": indices.astype(np.int32), "values": values}
 
 
 class KernelTraining(CertifiedEstimator):
@@ -162,15 +178,24 @@ class KernelTraining(CertifiedEstimator):
         return coef @ self.support_vectors_
 
     def __getstate__(self) -> dict:
+        """The state, with the model's arrays by name, but for those of `support_vectors_`."""
         state = super().__getstate__()
-        if state.get("_model") is not None:  # as text, which later versions read
-            state = {**state, "_model": api.dumps(state["_model"])}
+        model = state.get("_model")
+        if model is not None:
+            parts = {name: getattr(model, name) for name in MODEL_PARTS}
+            parts["kernel"] = tuple(model.kernel)
+            known = _rows_of(self.support_vectors_)
+            if all(np.array_equal(parts[name], array) for name, array in known.items()):
+                parts |= dict.fromkeys(known)
+            state = {**state, "_model": parts}
         return state
 
     def __setstate__(self, state: dict) -> None:
         super().__setstate__(state)
-        if isinstance(getattr(self, "_model", None), str):
-            self._model = api.loads(self._model)
+        parts = getattr(self, "_model", None)
+        if isinstance(parts, dict):
+            known = _rows_of(self.support_vectors_) if parts["values"] is None else {}
+            self._model = KernelModel(**{**parts, **known, "kernel": Kernel(*parts["kernel"])})
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

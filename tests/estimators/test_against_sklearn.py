@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ import pytest
 pytest.importorskip("sklearn", reason="needs scikit-learn: pip install 'svmtool[sklearn]'")
 
 import scipy.sparse as sp  # noqa: E402
+from naming import case_of  # noqa: E402
 from sklearn import linear_model, svm  # noqa: E402
 from sklearn.datasets import load_iris, make_classification, make_regression  # noqa: E402
 from sklearn.preprocessing import StandardScaler  # noqa: E402
@@ -239,3 +242,47 @@ def test_ordinal_ranks():
     assert (model.predict(X) == model.classes_[np.sum(f[:, None] > model.thresholds_, axis=1)]).all()
     two = ours.OrdinalSVM().fit(X, y > 1)
     assert two.score(X, y > 1) > 0.9
+
+
+@pytest.mark.parametrize("name", ["LinearSVC", "LinearSVR", "NuSVC", "NuSVR", "OneClassSVM", "SVC", "SVR"])
+def test_parameters_methods_and_attributes(name):
+    """All that scikit-learn's class has, with its defaults, shapes and types."""
+    X, y = two_classes()
+    y = X[:, 0] if "SVR" in name else y
+    theirs, mine = getattr(svm, name), getattr(ours, name)
+    wanted, found = inspect.signature(theirs).parameters, inspect.signature(mine).parameters
+    for parameter, text in wanted.items():
+        with case_of(parameter):
+            older = parameter == "probability" and text.default is False  # before scikit-learn 1.9
+            assert found[parameter].kind == text.kind and (older or found[parameter].default == text.default)
+    fitted, other = theirs().fit(X, y), mine().fit(X, y)
+    for public in dir(fitted):
+        learned = public.endswith("_")
+        if not public.startswith("_") and (learned or callable(getattr(theirs, public, None))):
+            with case_of(public), warnings.catch_warnings():
+                warnings.simplefilter("ignore", FutureWarning)
+                if getattr(fitted, public, None) is None:
+                    continue
+                a, b = getattr(fitted, public), getattr(other, public)
+                if learned and public != "offset_":  # a float here
+                    assert type(a) is type(b) and np.ndim(a) == np.ndim(b)
+                    assert getattr(a, "dtype", None) == getattr(b, "dtype", None)
+                elif not learned and not public.startswith("set_"):
+                    assert list(inspect.signature(a).parameters) == list(inspect.signature(b).parameters)
+
+
+def test_several_classes_have_its_probabilities():
+    X, y = iris()
+    for options in ({}, {"C": 30.0, "fit_intercept": False}, {"class_weight": "balanced"}):
+        theirs = linear_model.LogisticRegression(**options, tol=1e-10, max_iter=5000).fit(X, y)
+        mine = ours.LogisticRegression(**options, tol=1e-8).fit(X, y)
+        np.testing.assert_allclose(mine.predict_proba(X), theirs.predict_proba(X), atol=1e-5)
+        assert mine.gap_ <= 1e-8 and mine.converged_ and mine.coef_.shape == (3, X.shape[1])
+    single = ours.LogisticRegression().fit(X.astype(np.float32), y)
+    assert (
+        single.coef_.dtype == single.intercept_.dtype == single.predict_proba(X.astype(np.float32)).dtype == np.float32
+    )
+    left_out = ours.LogisticRegression(class_weight={theirs.classes_[1]: 0.0}).fit(X, y)
+    assert set(left_out.predict(X)) == {theirs.classes_[0], theirs.classes_[2]}
+    with pytest.raises(ValueError, match="does not support multiclass classification"):
+        ours.LogisticRegression(solver="liblinear").fit(X, y)

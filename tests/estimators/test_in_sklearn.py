@@ -50,13 +50,14 @@ def test_probabilities_do_not_depend_on_the_shape_of_decision_values():
 
 
 @pytest.mark.parametrize("make", ALL)
-def test_pickles_hold_no_object_of_ours_but_text(make):
+def test_pickles_hold_no_object_of_ours_but_text_and_arrays(make):
     X, y = iris()
     X = np.abs(X) + 0.1
     model = make().fit(X, np.searchsorted(["a", "b", "c"], y))
     state = model.__getstate__()
     model_part = state.get("_model")
-    assert model_part is None or isinstance(model_part, str)
+    parts = model_part.values() if isinstance(model_part, dict) else [model_part]
+    assert {type(part) for part in parts} <= {type(None), str, int, tuple, np.ndarray}
     again = pickle.loads(pickle.dumps(model))
     assert (again.predict(X) == model.predict(X)).all()
 

@@ -19,11 +19,14 @@ from optima import minimiser, optimum
 from solver_suite import PROBLEMS
 
 from svmtool import registry
+from svmtool.coordinate.hinge import DualCoordinateDescent
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.objectives.least_squares import LeastSquares
+from svmtool.objectives.squared_hinge import SquaredHinge
 from svmtool.objectives.task import Task
-from svmtool.solvers.shared.base import Rule
+from svmtool.solvers.shared.base import Monitor, Rule
+from svmtool.solvers.shared.contest import Contest, Epochs
 
 
 @every_layout
@@ -144,3 +147,22 @@ def test_few_rows_take_few_steps_whatever_their_costs(number):
     assert s.status.converged
     assert s.certificate.gap <= 1e-9
     assert sum(record["cg"] for record in s.result.history) <= 200
+
+
+def test_epochs_of_the_hinge_give_the_best_of_their_weights_and_the_mean_of_these():
+    """The weights swing about the minimum where C is large; their mean lies nearer to it."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(300, 2000)) * (rng.random((300, 2000)) < 0.05)
+    rows = CsrRows(*reference.csr_of(X), 2000)
+    task = Task(rows, np.where(rng.random(300) < 0.5, 1.0, -1.0), np.full(300, 1e3))
+    objective = task.objective(SquaredHinge)
+    descent = DualCoordinateDescent.of_power(rows, task.y, task.cost, 2.0, 1)
+    epochs = Epochs(Contest(objective, Monitor(), Rule()), descent)
+    seen = []
+    for _ in range(6):
+        epochs._epochs()
+        seen.append(epochs.descent.w.copy())
+    np.testing.assert_allclose(epochs.mean, np.mean(seen, axis=0), rtol=1e-12, atol=1e-15)
+    epochs._evaluate(False, last=True)
+    values = [objective.least_multiple(w)[1] for w in (seen[-1], epochs.mean)]
+    assert epochs.primal == min(values) and epochs.contest.best.primal == epochs.primal
