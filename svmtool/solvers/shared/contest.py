@@ -306,9 +306,10 @@ class Epochs:
             fields["gradient"] = norm
         else:  # rows just short of the margin would contribute most of the value, and early epochs overshoot
             t, self.primal = o.least_multiple(w)
-            mean_t, primal = o.least_multiple(self.mean)
-            if primal < self.primal:
-                t, self.primal, w = mean_t, primal, self.mean
+            if self.calls > 1 and (c.late or last):  # earlier the swing is small, and this takes a line search
+                mean_t, primal = o.least_multiple(self.mean)
+                if primal < self.primal:
+                    t, self.primal, w = mean_t, primal, self.mean
             w = t * w
         self.dual = descent.dual_value()
         status = c.record(
