@@ -15,7 +15,7 @@ PRIVATE = "private attributes of scikit-learn's classes do not exist here"
 CERTIFIED = (
     "two classes end by the certified gap: at the same `tol` weights are farther from the optimum than by a gradient"
 )
-CALLBACKS = "the callbacks of scikit-learn 1.9 are not supported"
+CALLBACKS = "callbacks hear of each iteration, with each `solver`, but get no estimator of its weights"
 DIFFERENCES = {  # a test function, or one of its cases
     "test_svm_with_infinite_C": "both fits of SVR end within `tol`, by different steps",
     "test_svr_errors": "values of a kernel that have the wrong shape are refused by `fit`, not by `predict` only",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from numbers import Integral, Real
 from typing import Any
 
@@ -32,6 +32,14 @@ from svmtool.data.labels import balanced_weights
 from svmtool.errors import clipped
 from svmtool.registry.row import METHODS
 from svmtool.training.notices import Notice
+
+try:
+    from sklearn.callback import CallbackSupportMixin
+except ImportError:  # before scikit-learn 1.9
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Has no callbacks."""
+
 
 POSITIVE = Interval(Real, 0.0, None, closed="neither")
 COST = Interval(Real, 0.0, None, closed="right")  # inf: no errors
@@ -78,7 +86,7 @@ def warn(sentence: str, category: type[Warning]) -> None:
     warnings.warn(sentence, category, stacklevel=level + 1)
 
 
-class CertifiedEstimator(BaseEstimator):
+class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
     """Base of all estimators: training through `svmtool.api`, and the certificate of the result.
 
     Attributes
@@ -170,11 +178,11 @@ class CertifiedEstimator(BaseEstimator):
         """Train, set the attributes of the certificate, and warn where the run did not converge."""
         options.setdefault("max_iter", self._limit())
         try:
-            done = api.fit(
-                X, y, sample_weight=sample_weight, seed=self._seed(), threads=self._threads(),
-                max_seconds=self.max_seconds, callback=print if self.verbose > 1 else None,
-                progress=self.verbose == 1, one_class=True, **options,
-            )  # fmt: skip
+            with self._records_told(X, y, sample_weight) as told:
+                done = api.fit(
+                    X, y, sample_weight=sample_weight, seed=self._seed(), threads=self._threads(),
+                    max_seconds=self.max_seconds, callback=told, progress=self.verbose == 1, one_class=True, **options,
+                )  # fmt: skip
         except ValueError as e:
             raise ValueError(self._words(str(e))) from None
         found = done.certificate
@@ -184,6 +192,32 @@ class CertifiedEstimator(BaseEstimator):
         for notice in done.notices:
             self._show(notice)
         return done
+
+    @contextlib.contextmanager
+    def _records_told(self, X: Any, y: Any, sample_weight: Any) -> Iterator[Callable[[dict], None] | None]:
+        """A function that takes a solver's records: prints them with verbose=2, and tells scikit-learn's callbacks.
+
+        For these each record is a task of the fit that has ended.  None where nobody asks for records.
+        """
+        printed = print if self.verbose > 1 else None
+        if not getattr(self, "_skl_callbacks", None):
+            yield printed
+            return
+        data = {"estimator": self, "X": X, "y": y}
+        if sample_weight is not None:
+            data["metadata"] = {"sample_weight": sample_weight}
+        context = self._init_callback_context(max_subtasks=None)
+        context.call_on_fit_task_begin(**data)
+
+        def told(record: dict) -> None:
+            if printed:
+                printed(record)
+            task = context.subcontext(task_name="iteration")
+            task.call_on_fit_task_begin(**data)
+            task.call_on_fit_task_end(**data)
+
+        yield told
+        context.call_on_fit_task_end(**data, reconstruction_attributes={})
 
     def _show(self, notice: Notice) -> None:
         """Warn of a notice, in the estimator's words: a ConvergenceWarning if the run has not converged."""

@@ -86,10 +86,8 @@ class LinearTraining(CertifiedEstimator):
         return np.ascontiguousarray(W[:, :-1]), W[:, -1] * model.bias
 
     def _steps(self, done: api.Fit) -> np.ndarray:
-        """The iterations of each problem, i4: the first evaluation is none of those that max_iter limits."""
-        found = np.maximum(np.atleast_1d(done.n_iter), 1).astype(np.int32)
-        limit = self._limit()
-        return found if limit is None else np.minimum(found, limit)
+        """The iterations of each problem, i4, at least 1: the first record is that of the start."""
+        return np.maximum(np.atleast_1d(done.n_iter) - 1, 1).astype(np.int32)
 
     def __getstate__(self) -> dict:
         state = super().__getstate__()

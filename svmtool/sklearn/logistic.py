@@ -198,8 +198,12 @@ class LogisticRegression(LinearClassifier):
             rows = np.flatnonzero(cost > 0.0)
             X, codes, cost = X[rows], np.searchsorted(known, codes[rows]), cost[rows]
         start = self._softmax_start(len(known), X.shape[1])
-        sink = _printed if self.verbose > 1 else None
-        with RunContext(self._threads(), self.max_seconds, progress=self.verbose == 1) as run:
+        shown = self.verbose == 1
+        with (
+            self._records_told(X, codes, weights) as told,
+            RunContext(self._threads(), self.max_seconds, progress=shown) as run,
+        ):
+            sink = None if told is None else lambda **record: told(record)
             monitor = Monitor(None, self._limit(), sink=sink, stop=run.stop)
             V, status, found = solvers.solve(
                 X, codes, len(known), cost, float(penalized), share, self.fit_intercept, self.tol, monitor, start
@@ -243,10 +247,6 @@ class LogisticRegression(LinearClassifier):
         if len(self.classes_) == 2:
             return super()._predict_proba_lr(X)
         return softmax(self.decision_function(X), copy=False)
-
-
-def _printed(**record: Any) -> None:
-    print(record)
 
 
 def _with_unknown(W: np.ndarray, b: np.ndarray, known: np.ndarray, classes: int) -> tuple[np.ndarray, np.ndarray]:

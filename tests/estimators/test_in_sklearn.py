@@ -210,3 +210,44 @@ def test_crammer_singer_converges_on_small_data():
             60, 5, n_informative=4, n_redundant=0, n_classes=3, n_clusters_per_class=1, random_state=seed, flip_y=0.1
         )
         assert ours.LinearSVC(multi_class="crammer_singer").fit(X, y).gap_ <= 1e-4
+
+
+class Counting:
+    """A callback of scikit-learn 1.9 that counts its calls."""
+
+    def __init__(self):
+        self.calls = []
+
+    def setup(self, estimator, context):
+        self.calls.append("setup")
+
+    def teardown(self, estimator, context):
+        self.calls.append("teardown")
+
+    def on_fit_task_begin(self, estimator, context, *, X=None):
+        assert len(X) > 0
+        self.calls.append(f"{context.task_name} begins")
+
+    def on_fit_task_end(self, estimator, context, *, X=None):
+        self.calls.append(f"{context.task_name} ends")
+
+
+@pytest.mark.filterwarnings("ignore:.*w = 0")
+@pytest.mark.parametrize("make", ALL)
+def test_callbacks_hear_of_each_iteration(make):
+    pytest.importorskip("sklearn.callback", reason="callbacks came with scikit-learn 1.9")
+    X, y = two_classes()
+    y = X[:, 0] if "SVR" in make.__name__ else (y == "yes").astype(int)
+    if make is ours.AdaptableLSSVC:
+        pytest.skip("it has no iterations")
+    told = Counting()
+    make().set_callbacks(told).fit(X, y)
+    count = told.calls.count("iteration begins")
+    assert told.calls == [
+        "setup",
+        "fit begins",
+        *["iteration begins", "iteration ends"] * count,
+        "fit ends",
+        "teardown",
+    ]
+    assert count > 0
