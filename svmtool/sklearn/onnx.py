@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn import linear_model, svm
+
 from svmtool.sklearn.least_squares import LSSVC
 from svmtool.sklearn.linear import LinearSVC
 from svmtool.sklearn.logistic import LogisticRegression
@@ -25,10 +31,24 @@ def register() -> None:
     from skl2onnx.operator_converters.linear_classifier import convert_sklearn_linear_classifier
     from skl2onnx.operator_converters.linear_regressor import convert_sklearn_linear_regressor
 
+    def converted(theirs: type) -> Callable[[Any, Any, Any], None]:
+        """The converter of scikit-learn's class, which asks for it by name, for one of ours with the same attributes."""
+
+        def convert(scope: Any, operator: Any, container: Any) -> None:
+            mine, made = operator.raw_operator, theirs()
+            made.classes_, made.coef_ = mine.classes_, mine.coef_
+            made.intercept_ = np.broadcast_to(mine.intercept_, len(mine.coef_))
+            operator.raw_operator = made
+            convert_sklearn_linear_classifier(scope, operator, container)
+            operator.raw_operator = mine
+
+        return convert
+
     for estimator in (LinearSVC, LogisticRegression, LpSVC, LPSVC, LSSVC):
+        theirs = linear_model.LogisticRegression if estimator is LogisticRegression else svm.LinearSVC
         update_registered_converter(
-            estimator, f"Svmtool{estimator.__name__}", calculate_linear_classifier_output_shapes,
-            convert_sklearn_linear_classifier, options={"nocl": [True, False], "zipmap": [True, False, "columns"],
+            estimator, f"Svmtool{estimator.__name__}", calculate_linear_classifier_output_shapes, converted(theirs),
+            options={"nocl": [True, False], "zipmap": [True, False, "columns"],
             "output_class_labels": [False, True], "raw_scores": [True, False]},
         )  # fmt: skip
     update_registered_converter(

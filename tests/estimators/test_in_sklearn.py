@@ -128,6 +128,22 @@ def test_onnx(make):
     assert np.mean(np.abs(found - model.predict(X)) < 1e-3) > 0.98
 
 
+@pytest.mark.parametrize("classes", [2, 3])
+def test_onnx_probabilities(classes):
+    skl2onnx = pytest.importorskip("skl2onnx", reason="needs skl2onnx")
+    runtime = pytest.importorskip("onnxruntime", reason="needs onnxruntime")
+    from svmtool.sklearn import onnx
+
+    onnx.register()
+    X, y = iris()
+    X, y = X.astype(np.float32), np.minimum(np.searchsorted(["a", "b", "c"], y), classes - 1)
+    model = ours.LogisticRegression().fit(X, y)
+    text = skl2onnx.to_onnx(model, X[:1], options={"zipmap": False}).SerializeToString()
+    session = runtime.InferenceSession(text, providers=["CPUExecutionProvider"])
+    found = session.run(None, {session.get_inputs()[0].name: X})[1]
+    np.testing.assert_allclose(found, model.predict_proba(X), atol=1e-5)
+
+
 def test_warnings_stand_at_the_line_that_called():
     X, y = load_breast_cancer(return_X_y=True)
     for make in (ours.LinearSVC, ours.SVC, ours.LinearSVR, ours.LinearOneClassSVM):
