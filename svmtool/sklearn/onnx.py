@@ -32,7 +32,7 @@ def register() -> None:
     from skl2onnx.operator_converters.linear_regressor import convert_sklearn_linear_regressor
 
     def converted(theirs: type) -> Callable[[Any, Any, Any], None]:
-        """The converter of scikit-learn's class, which asks for it by name, for one of ours with the same attributes."""
+        """scikit-learn's converter, which asks for its own class by name, for one of ours with the same attributes."""
 
         def convert(scope: Any, operator: Any, container: Any) -> None:
             mine, made = operator.raw_operator, theirs()
