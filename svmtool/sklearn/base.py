@@ -209,14 +209,14 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
         context = self._init_callback_context(max_subtasks=None)
         context.call_on_fit_task_begin(**data)
 
-        def told(record: dict) -> None:
+        def _told(record: dict) -> None:
             if printed:
                 printed(record)
             task = context.subcontext(task_name="iteration")
             task.call_on_fit_task_begin(**data)
             task.call_on_fit_task_end(**data)
 
-        yield told
+        yield _told
         context.call_on_fit_task_end(**data, reconstruction_attributes={})
 
     def _show(self, notice: Notice) -> None:

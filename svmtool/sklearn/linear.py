@@ -48,7 +48,22 @@ INTERCEPT_CONSTRAINTS: dict[str, list] = {"intercept_scaling": [SCALING], "regul
 
 
 def refuse_unsupported(penalty: str, loss: str, dual: bool | str) -> None:
-    """ValueError for what LIBLINEAR has no solver for, and scikit-learn refuses, though `dual` chooses nothing here."""
+    """Refuse what LIBLINEAR has no solver for, as scikit-learn does, though `dual` chooses nothing here.
+
+    Parameters
+    ----------
+    penalty : {"l1", "l2"}
+        Norm of the weights.
+    loss : str
+        The loss of LinearSVC or LinearSVR.
+    dual : bool or "auto"
+        Which problem scikit-learn would solve.
+
+    Raises
+    ------
+    ValueError
+        For a set of arguments that it refuses.
+    """
     absolute = loss in ("hinge", "epsilon_insensitive")
     if (penalty == "l1" and (absolute or dual is True)) or (absolute and dual is False):
         more = "; use svmtool.sklearn.LPSVC" if penalty == "l1" and absolute else "; use dual='auto'"

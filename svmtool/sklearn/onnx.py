@@ -31,10 +31,10 @@ def register() -> None:
     from skl2onnx.operator_converters.linear_classifier import convert_sklearn_linear_classifier
     from skl2onnx.operator_converters.linear_regressor import convert_sklearn_linear_regressor
 
-    def converted(theirs: type) -> Callable[[Any, Any, Any], None]:
+    def _converted(theirs: type) -> Callable[[Any, Any, Any], None]:
         """scikit-learn's converter, which asks for its own class by name, for one of ours with the same attributes."""
 
-        def convert(scope: Any, operator: Any, container: Any) -> None:
+        def _convert(scope: Any, operator: Any, container: Any) -> None:
             mine, made = operator.raw_operator, theirs()
             made.classes_, made.coef_ = mine.classes_, mine.coef_
             made.intercept_ = np.broadcast_to(mine.intercept_, len(mine.coef_))
@@ -42,12 +42,12 @@ def register() -> None:
             convert_sklearn_linear_classifier(scope, operator, container)
             operator.raw_operator = mine
 
-        return convert
+        return _convert
 
     for estimator in (LinearSVC, LogisticRegression, LpSVC, LPSVC, LSSVC):
         theirs = linear_model.LogisticRegression if estimator is LogisticRegression else svm.LinearSVC
         update_registered_converter(
-            estimator, f"Svmtool{estimator.__name__}", calculate_linear_classifier_output_shapes, converted(theirs),
+            estimator, f"Svmtool{estimator.__name__}", calculate_linear_classifier_output_shapes, _converted(theirs),
             options={"nocl": [True, False], "zipmap": [True, False, "columns"],
             "output_class_labels": [False, True], "raw_scores": [True, False]},
         )  # fmt: skip
