@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from svmtool.coordinate.hinge import MAX_EPOCHS
+from svmtool.coordinate.hinge import FACE_TURN_VISITS, MAX_EPOCHS
 from svmtool.data.replicated import stored_rows
 from svmtool.engine.slower import Slower, still_needed
 from svmtool.linalg.systems import CALLS_NS, VISIT_NS
@@ -202,7 +202,7 @@ class Epochs:
     """Candidate: epochs of dual coordinate descent.
 
     descent: a DualCoordinateDescent or another with its methods.  work: of the epochs so far; primal, dual: at the last
-    evaluation.  mean: of the weights after each call, which swing about the minimum of a hinge: their mean is nearer.
+    evaluation.  mean: of the weights after each of `calls`, which swing about the minimum of a hinge: it is nearer.
     """
 
     def __init__(self, contest: Contest, descent: Any):
@@ -271,8 +271,9 @@ class Epochs:
         work = descent.run(max(rest, 1) if self.measure == "pg_range" else 1, range_tol, until)
         self.work += work
         c.monitor.spend(work)
-        self.calls += 1
-        self.mean += (descent.w - self.mean) / self.calls
+        if descent.visits > FACE_TURN_VISITS:  # problems that end before do not pay for it
+            self.calls += 1
+            self.mean += (descent.w - self.mean) / self.calls
         measure = max(getattr(descent, self.measure), 1e-300)
         self.measures.append(self.measures[-1] ** SMOOTHING * measure ** (1.0 - SMOOTHING))
         self.costs.append(self.work)
