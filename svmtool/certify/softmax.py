@@ -5,7 +5,7 @@
 
 for distributions q_i over the classes, of entropy H.  D(Q) <= min P, where a free intercept needs sum_i C_i q_i = sum_i
 C_i e_{y_i}; with s = 1 the sum over kj is left out and all |V_kj| <= r.  At the optimum q_i is softmax(z_i).  Two
-classes have one column, that of the second: z_i1 = 0.
+classes may have one column, that of the second: z_i1 = 0.
 """
 
 from __future__ import annotations
@@ -22,15 +22,16 @@ from svmtool.certify.rounding import FEW, UNIT, growth
 class SoftmaxCertifier:
     """Certifies weights for one problem: X (n, d) dense or CSR, number (i8[n], the class of each row), cost (f8[n]).
 
+    columns: of the weights, one for each class, or 1 for two classes.
     penalty, share: r and s above; free: whether there is an intercept, which is not regularised.
     """
 
     def __init__(
-        self, X: Any, number: np.ndarray, classes: int, cost: np.ndarray, penalty: float, share: float, free: bool
+        self, X: Any, number: np.ndarray, columns: int, cost: np.ndarray, penalty: float, share: float, free: bool
     ):
         self.X, self.cost, self.penalty, self.share, self.free = X, cost, penalty, share, free
-        self.first = 1 if classes == 2 else 0  # columns before it have no weights
-        self.own = np.zeros((len(number), classes))
+        self.first = int(columns == 1)  # classes before it have no weights
+        self.own = np.zeros((len(number), self.first + columns))
         self.own[np.arange(len(number)), number] = 1.0
         squares = X.multiply(X).sum(axis=1) if sp.issparse(X) else np.square(X).sum(axis=1)
         self.lengths = np.sqrt(np.asarray(squares).ravel())

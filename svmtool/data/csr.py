@@ -44,7 +44,7 @@ class CsrRows(Rows):
         self.csr_arrays = (indptr, indices, values)
 
     @property
-    def narrow_arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # type: ignore[override]
+    def narrow_arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """`csr_arrays` with indices i4, which are copied if they are i8."""
         return self.indptr, self.indices.astype(np.int32, copy=False), self.values
 

@@ -46,7 +46,10 @@ class Rows:
     mapped: MappedArrays | None = None  # holds copies of rows, if not in memory
 
     if TYPE_CHECKING:  # what each layout implements; c, u, y: f8[n], v, w: length d
-        narrow_arrays: tuple[np.ndarray, np.ndarray, np.ndarray]  # those of CSR rows with indices i4
+
+        @property
+        def narrow_arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]: ...  # of CSR rows, with indices i4
+
         csr_arrays: tuple[np.ndarray, np.ndarray, np.ndarray]  # CSR: indptr i8[n+1], indices i4|i8[nnz], values f8
 
         def margins(self, w: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:

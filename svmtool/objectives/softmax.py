@@ -2,7 +2,7 @@
 
     P(W, b) = r ((1-s)/2 |W|^2 + s |W|_1) + sum_i C_i (log sum_k exp z_ik - z_{i y_i}),   z_i = W x_i + b
 
-Two classes have one column, that of the second: z_i1 = 0.
+Two classes may have one column, that of the second: z_i1 = 0.
 """
 
 from __future__ import annotations
@@ -20,14 +20,13 @@ class Softmax:
     """
 
     def __init__(
-        self, X: Any, number: np.ndarray, classes: int, cost: np.ndarray, penalty: float, share: float, free: bool
+        self, X: Any, number: np.ndarray, columns: int, cost: np.ndarray, penalty: float, share: float, free: bool
     ):
-        self.X, self.cost, self.free, self.first = X, cost, free, int(classes == 2)
-        self.columns = classes - self.first
-        self.own = np.zeros((len(number), classes))
+        self.X, self.cost, self.free, self.first = X, cost, free, int(columns == 1)
+        self.own = np.zeros((len(number), self.first + columns))
         self.own[np.arange(len(number)), number] = 1.0
         self.l2, self.l1 = penalty * (1.0 - share), penalty * share
-        self.shape = (self.columns, X.shape[1] + 1)
+        self.shape = (columns, X.shape[1] + 1)
 
     def scores(self, V: np.ndarray) -> np.ndarray:
         """z_ik, f8 (n, columns)."""

@@ -129,7 +129,8 @@ class AdaptableLSSVC(LinearDecisions, LinearClassifierMixin, CertifiedEstimator)
             The fitted estimator.
         """
         X, y = self._data(X, y)
-        return self._change(X, y, sample_weight, 1.0, _Rows())
+        with self._records_told(X, y, sample_weight):  # none: it has no iterations
+            return self._change(X, y, sample_weight, 1.0, _Rows())
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X, y, classes=None, sample_weight=None):

@@ -191,13 +191,18 @@ class LogisticRegression(LinearClassifier):
         """Fit by solvers/softmax.py: several classes, an elastic net, or no penalty."""
         penalized = bool(C < np.inf)
         cost = self.class_weight_[codes] * (1.0 if weights is None else weights) * (C if penalized else 1.0)
-        known = np.flatnonzero(self.class_weight_ > 0.0)  # a class of cost 0 is never predicted
+        known = np.flatnonzero(self.class_weight_ > 0.0)
         if len(known) < 2:
             raise ValueError("class_weight leaves fewer than two classes with a positive weight")
-        if len(known) < len(self.classes_):
-            rows = np.flatnonzero(cost > 0.0)
-            X, codes, cost = X[rows], np.searchsorted(known, codes[rows]), cost[rows]
-        start = self._softmax_start(len(known), X.shape[1])
+        rows = np.flatnonzero(cost > 0.0)
+        if len(rows) < len(cost):
+            X, codes, cost = X[rows], codes[rows], cost[rows]
+        if self.fit_intercept:  # that of a class without costs has no minimiser: the class is never predicted
+            codes = np.searchsorted(known, codes)
+        else:
+            known = np.arange(len(self.classes_))
+        columns = 1 if len(self.classes_) == 2 else len(known)
+        start = self._softmax_start(columns, X.shape[1])
         shown = self.verbose == 1
         with (
             self._records_told(X, codes, weights) as told,
@@ -206,16 +211,21 @@ class LogisticRegression(LinearClassifier):
             sink = None if told is None else lambda **record: told(record)
             monitor = Monitor(None, self._limit(), sink=sink, stop=run.stop)
             V, status, found = solvers.solve(
-                X, codes, len(known), cost, float(penalized), share, self.fit_intercept, self.tol, monitor, start
+                X, codes, columns, cost, float(penalized), share, self.fit_intercept, self.tol, monitor, start
             )
-        if len(known) > 2:  # the probabilities do not depend on the mean; with 1/2 |w|^2 that of the weights is 0
+        if columns > 1:  # the probabilities do not depend on the mean; with 1/2 |w|^2 that of the weights is 0
             V[:, -1] -= V[:, -1].mean()
             if not penalized:
                 V[:, :-1] -= V[:, :-1].mean(axis=0)
         self._word, self._notes, self._model = WORD, (SOFTMAX_NOTE,) if len(self.classes_) > 2 else (), None
         self.coef_, self.intercept_ = np.ascontiguousarray(V[:, :-1]), V[:, -1].copy()
-        if len(known) < len(self.classes_):
-            self.coef_, self.intercept_ = _with_unknown(self.coef_, self.intercept_, known, len(self.classes_))
+        if 1 < columns < len(self.classes_):
+            W, b = self.coef_, self.intercept_
+            self.coef_, self.intercept_ = (
+                np.zeros((len(self.classes_), W.shape[1])),
+                np.full(len(self.classes_), -np.inf),
+            )
+            self.coef_[known], self.intercept_[known] = W, b
         if not self.fit_intercept:
             self.intercept_ = np.zeros(len(self.coef_))
         self.n_iter_ = np.array([monitor.iterations - 1], np.int32)
@@ -226,9 +236,9 @@ class LogisticRegression(LinearClassifier):
             advice = status.advice + " or loosen --gap" * status.early
             self._show(Notice("status", f"not converged: {advice} ({found.short()})"))
 
-    def _softmax_start(self, classes: int, features: int) -> np.ndarray | None:
-        """The weights of the last fit, the intercepts last, where they are a warm start for these classes."""
-        coef, wanted = getattr(self, "coef_", None), (classes - (classes == 2), features)
+    def _softmax_start(self, columns: int, features: int) -> np.ndarray | None:
+        """The weights of the last fit, the intercepts last, where they are a warm start for this shape."""
+        coef, wanted = getattr(self, "coef_", None), (columns, features)
         if coef is None or not self.warm_start or coef.shape != wanted or np.size(self.intercept_) != wanted[0]:
             return None
         coef = coef.toarray() if sp.issparse(coef) else coef
@@ -247,12 +257,3 @@ class LogisticRegression(LinearClassifier):
         if len(self.classes_) == 2:
             return super()._predict_proba_lr(X)
         return softmax(self.decision_function(X), copy=False)
-
-
-def _with_unknown(W: np.ndarray, b: np.ndarray, known: np.ndarray, classes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Weights and intercepts of all classes, from those of the classes known: the others are never predicted."""
-    if len(known) == 2:
-        W, b = np.vstack([0.0 * W, W]), np.append(0.0, b)
-    coef, intercept = np.zeros((classes, W.shape[1])), np.full(classes, -np.inf)
-    coef[known], intercept[known] = W, b
-    return coef, intercept

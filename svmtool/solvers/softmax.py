@@ -5,7 +5,7 @@
 Proximal Newton steps: Lee, Sun and Saunders, Proximal Newton-Type Methods for Minimizing Composite Functions, SIAM
 Journal on Optimization 24 (2014) 1420-1443.  Each step minimises the quadratic model of the smooth part plus the norm:
 without |W|_1 by a factorised matrix or conjugate gradients, with it by accelerated proximal gradient steps.  Its length
-is found by halving (their Eq. 2.14).  Two classes have one column, that of the second: z_i1 = 0.
+is found by halving (their Eq. 2.14).  Two classes may have one column, that of the second: z_i1 = 0.
 
 Every step is certified.  A run ends when the certified gap and the largest partial derivative of P, for each unit of
 the costs, are at most the tolerance; without a penalty, where no gap is certified, by the latter alone.
@@ -25,7 +25,8 @@ from svmtool.objectives.softmax import Softmax
 from svmtool.solvers.shared.base import GAP, PRECISION, TIME, Monitor, Status
 from svmtool.tolerances import EPS
 
-# Weights up to which the Hessian is formed: its blocks then cost about as much as thirty products with it
+# Weights up to which the Hessian is formed.  On ten sets of 5 to 222 weights, C = 1, 100 and an elastic net, products
+# with it took 2.1 times as long in the geometric mean (0.29 to 12.5)
 SYSTEM_BELOW = 300
 CG_LOOSE, CG_TIGHT = 0.1, 1e-8  # tolerances of conjugate gradients; between them the root of the gap
 SUFFICIENT, HALVINGS = 1e-4, 50  # share of the expected fall that a step must reach, and halvings until it may not
@@ -35,7 +36,7 @@ STALLED = 3  # steps without a smaller gap after which rounding is what is left
 
 
 def solve(
-    X: Any, number: np.ndarray, classes: int, cost: np.ndarray, penalty: float, share: float, free: bool,
+    X: Any, number: np.ndarray, columns: int, cost: np.ndarray, penalty: float, share: float, free: bool,
     tolerance: float, monitor: Monitor, start: np.ndarray | None = None,
 ) -> tuple[np.ndarray, Status, Certificate]:  # fmt: skip
     """Solve the problem.
@@ -45,9 +46,9 @@ def solve(
     X : {ndarray, CSR matrix} of shape (n, d)
         Rows.
     number : ndarray of int, shape (n,)
-        The class of each row, 0 to classes - 1.
-    classes : int
-        Number of classes, at least 2.
+        The class of each row, from 0 on.
+    columns : int
+        Columns of the weights: one for each class, or 1 for two classes.
     cost : ndarray of shape (n,)
         C_i, above 0.
     penalty, share : float
@@ -64,14 +65,14 @@ def solve(
     Returns
     -------
     V : ndarray of shape (columns, d + 1)
-        The best weights, the intercepts last; one column for two classes.
+        The best weights, the intercepts last.
     status : Status
         Why the run ended.
     certificate : Certificate
         Of V.
     """
-    problem = Softmax(X, number, classes, cost, penalty, share, free)
-    certifier = SoftmaxCertifier(X, number, classes, cost, penalty, share, free)
+    problem = Softmax(X, number, columns, cost, penalty, share, free)
+    certifier = SoftmaxCertifier(X, number, columns, cost, penalty, share, free)
     V = np.zeros(problem.shape) if start is None else start.copy()
     best, found, idle = V, certifier.certify(V[:, :-1], V[:, -1]), 0
     Z, total = problem.scores(V), float(cost.sum())

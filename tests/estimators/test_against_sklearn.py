@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import pickle
 import warnings
 
@@ -282,7 +283,11 @@ def test_several_classes_have_its_probabilities():
     assert (
         single.coef_.dtype == single.intercept_.dtype == single.predict_proba(X.astype(np.float32)).dtype == np.float32
     )
-    left_out = ours.LogisticRegression(class_weight={theirs.classes_[1]: 0.0}).fit(X, y)
-    assert set(left_out.predict(X)) == {theirs.classes_[0], theirs.classes_[2]}
+    for share, free in itertools.product((0.0, 0.5), (True, False)):  # a class without costs
+        options = {"class_weight": {theirs.classes_[1]: 0.0}, "l1_ratio": share, "fit_intercept": free}
+        theirs = linear_model.LogisticRegression(**options, solver="saga", tol=1e-7, max_iter=20000).fit(X, y)
+        mine = ours.LogisticRegression(**options, tol=1e-7).fit(X, y)
+        np.testing.assert_allclose(mine.predict_proba(X), theirs.predict_proba(X), atol=5e-3)
+        assert mine.gap_ <= 1e-7 and (not free or set(mine.predict(X)) == {theirs.classes_[0], theirs.classes_[2]})
     with pytest.raises(ValueError, match="does not support multiclass classification"):
         ours.LogisticRegression(solver="liblinear").fit(X, y)

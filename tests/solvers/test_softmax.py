@@ -41,11 +41,11 @@ CASES = list(itertools.product((2, 3, 5), (4, 90), (0.0, 0.4, 1.0), (True, False
 @pytest.mark.parametrize(("classes", "d", "share", "free"), CASES)
 def test_the_optimum_and_its_certificate(classes, d, share, free):
     X, number, cost = problem(classes, d)
-    given = sp.csr_matrix(X) if d == 90 else X
-    V, status, found = softmax.solve(given, number, classes, cost, 1.0, share, free, 1e-9, Monitor(None, 500))
+    given, columns = sp.csr_matrix(X) if d == 90 else X, 1 if classes == 2 else classes
+    V, status, found = softmax.solve(given, number, columns, cost, 1.0, share, free, 1e-9, Monitor(None, 500))
     assert status is GAP and found.gap <= 1e-9 and (free or not V[:, -1].any())
     assert found.primal == pytest.approx(value(V, X, number, classes, cost, share), rel=1e-12)
-    certifier = SoftmaxCertifier(X, number, classes, cost, 1.0, share, free)
+    certifier = SoftmaxCertifier(X, number, columns, cost, 1.0, share, free)
     assert certifier.certify(V[:, :-1], V[:, -1]).gap <= 1e-9
     for scale in (0.0, 1e-3, 1.0, 100.0):  # no weights have a smaller value than any dual value
         U = V + scale * RNG.normal(size=V.shape)
