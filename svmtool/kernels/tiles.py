@@ -143,7 +143,7 @@ class Double(Tiles):
         return self.take(np.arange(lo, hi))
 
     def fill(self, targets: Any, lo: int, hi: int, P: np.ndarray) -> None:
-        products = self._products(targets.rows, lo, hi)
+        products = self._products(targets.rows, lo, hi, P if P.itemsize == 8 else np.empty(P.shape))
         if self.kernel.kind == RBF and P.itemsize == 4:
             pairs = self.kernel.near(products, targets.norms, self.norms[lo:hi])
             loops.rbf_tile_of_double(products, targets.norms, self.norms, P, self.kernel.gamma, *P.shape, lo)
@@ -151,17 +151,20 @@ class Double(Tiles):
                 self.kernel.set_near(P, pairs, apart(targets.rows, self.rows, lo))
             return
         self.kernel.finish(products, targets.norms, self.norms[lo:hi], apart(targets.rows, self.rows, lo))
-        with np.errstate(over="ignore"):  # values beyond single precision become infinite: solvers end and report it
-            P[:] = products
+        if products is not P:
+            with np.errstate(
+                over="ignore"
+            ):  # values beyond single precision become infinite: solvers end and report it
+                P[:] = products
 
-    def _products(self, left: CsrRows | DenseRows, lo: int, hi: int) -> np.ndarray:
-        """x_i.x_j between other rows and the rows lo .. hi-1, f8."""
+    def _products(self, left: CsrRows | DenseRows, lo: int, hi: int, P: np.ndarray) -> np.ndarray:
+        """P f8 (left.n, hi - lo): x_i.x_j between other rows and the rows lo .. hi-1."""
         if self.sparse:
-            right, P = self.rows.take(np.arange(lo, hi)).csr_arrays, np.empty((left.n, hi - lo))
+            right = self.rows.take(np.arange(lo, hi)).csr_arrays
             row_loops.csr_products(*left.csr_arrays, *right, np.zeros(left.n_features), P, hi - lo, 0, 0, left.n)
             return P
         with np.errstate(invalid="ignore"):  # as above
-            return dense(left, 0, left.n) @ dense(self.rows, lo, hi).T
+            return np.matmul(dense(left, 0, left.n), dense(self.rows, lo, hi).T, out=P)
 
     def diagonal(self) -> np.ndarray:
         squares = self.norms[:, None].copy()

@@ -33,7 +33,7 @@ One-class SVM Probabilistic Outputs, IEEE TNNLS (2024).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -49,7 +49,7 @@ from svmtool.training.notices import first_of
 from svmtool.training.validation.folds import GlibcRand, fold_rows, liblinear_folds, run_folds, stratified_folds
 
 if TYPE_CHECKING:
-    from svmtool.training.kernel.dataset import KernelSet
+    from svmtool.training.kernel.dataset import ClassPairs, KernelSet
     from svmtool.training.kernel.fit import Fitting
     from svmtool.training.outcome import Training
 
@@ -237,44 +237,45 @@ def fit_sigmoid(f: np.ndarray, of_class: np.ndarray, weights: np.ndarray) -> tup
 Train = Callable[["KernelSet", "Fitting"], "Training"]
 
 
-def held_out(
-    data: KernelSet, order: np.ndarray, starts: np.ndarray, fitting: Fitting, train: Train
-) -> Iterator[tuple[np.ndarray, Training]]:
-    """Yield for each fold the rows held out (i8) and the training without them."""
-    for k in counted("calibration fold", range(len(starts) - 1)):
-        inside, outside = fold_rows(order, starts, k)
-        training = train(data.take(inside), fitting)
-        check(fitting.stop, training.status is TIME)
-        yield outside, training
+class PairSigmoids(NamedTuple):
+    """(A, B) of the sigmoid of each pair of classes, LIBSVM's text about its folds, and warnings."""
+
+    pairs: list[tuple[float, float]]
+    texts: list[str]
+    warnings: list[str]
 
 
-def pair_sigmoid(
-    pair: KernelSet, costs: tuple[float, float], fitting: Fitting, train: Train, rand: GlibcRand
-) -> tuple[float, float, str, bool]:
-    """Return A, B and LIBSVM's text of a pair of classes, labelled +1 and -1, whose rows cost costs[0] and costs[1].
+def pair_sigmoids(pairs: ClassPairs, fitting: Fitting, train: Train, rand: GlibcRand) -> PairSigmoids:
+    """The sigmoid of each pair of classes; raises NotCalibratedError.  train: a pair labelled +1 and -1."""
+    from svmtool.training.kernel import fold_pairs
 
-    The last: whether a fold had rows of one class alone to train on.
-    """
-    n = len(pair)
-    weights = ((1, costs[0]), (-1, costs[1]))
-    inner = fitting.within(probability=0, C=1.0, class_weights=weights)
-    order, starts = liblinear_folds(n, FOLDS, rand)
-    values, text, few = np.empty(n), "", False
-
-    def trained(some: KernelSet, within: Fitting) -> Training:
-        done = train(some, within)
-        if len(done.model.labels) != 2:
-            done.text = ""
-        return done
-
-    for outside, done in held_out(pair, order, starts, inner, trained):
-        text += done.text
-        if done.solved:
-            values[outside] = done.model.decision_values(pair.take(outside).table)[:, 0]
-        else:  # without rows of the other class LIBSVM uses the label as the value
-            values[outside], few = done.model.labels[0], True
-    A, B = fit_sigmoid(values, pair.labels > 0, pair.table.factors)
-    return A, B, text, few
+    folds = [liblinear_folds(sum(counts), FOLDS, rand) for counts in pairs.counts]
+    held = fold_pairs.values_of_folds(pairs, folds, fitting)
+    found = PairSigmoids([], [], [])
+    seen = []
+    for k, counts in enumerate(counted("pair of classes", pairs.counts)):
+        pair = pairs.data.take(pairs.rows(k)).labelled(np.repeat((1.0, -1.0), counts))
+        weights = tuple(zip((1, -1), pairs.costs(k), strict=True))
+        inner = fitting.within(probability=0, C=1.0, class_weights=weights)
+        values, text, few = np.empty(len(pair)), "", False
+        for f, known in enumerate(held[k]):
+            inside, outside = fold_rows(*folds[k], f)
+            if known is not None:
+                values[outside], text = known.values, text + known.text
+                continue
+            done = train(pair.take(inside), inner)
+            check(fitting.stop, done.status is TIME)
+            if done.solved:
+                values[outside] = done.model.decision_values(pair.take(outside).table)[:, 0]
+                text += done.text
+            else:  # without rows of the other class LIBSVM uses the label as the value
+                values[outside], few = done.model.labels[0], True
+        found.pairs.append(fit_sigmoid(values, pair.labels > 0, pair.table.factors))
+        found.texts.append(text)
+        names = [pairs.classes.labels[c] for c in pairs.pairs[k]]
+        seen.append(Seen(found.pairs[-1][0], pair.labels > 0, few, names))
+    found.warnings.extend(doubts(seen))
+    return found
 
 
 def laplace_scale(data: KernelSet, fitting: Fitting, train: Train, rand: GlibcRand) -> tuple[float, str]:
@@ -283,7 +284,11 @@ def laplace_scale(data: KernelSet, fitting: Fitting, train: Train, rand: GlibcRa
         raise NotCalibratedError("at least two rows are needed")
     order, starts = liblinear_folds(len(data), FOLDS, rand)
     errors, text = np.empty(len(data)), ""
-    for outside, done in held_out(data, order, starts, fitting.within(probability=0), train):
+    inner = fitting.within(probability=0)
+    for k in counted("calibration fold", range(len(starts) - 1)):
+        inside, outside = fold_rows(order, starts, k)
+        done = train(data.take(inside), inner)
+        check(fitting.stop, done.status is TIME)
         part = data.take(outside)
         errors[outside] = np.abs(part.labels - done.model.predict(part.table))
         text += done.text

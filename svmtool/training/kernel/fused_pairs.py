@@ -10,6 +10,7 @@ steps has left open, are solved alone.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,10 @@ from svmtool.certify.linear import Certificate
 from svmtool.compiled.loops.kernel import class_pair_loops as loops
 from svmtool.kernels import interior
 from svmtool.kernels.direct import START_VALUES
-from svmtool.kernels.problems import KernelProblem, Points, relative
+from svmtool.kernels.problems import KernelProblem, relative
 from svmtool.kernels.results import KernelResult
-from svmtool.params import tolerance
+from svmtool.kernels.tiles import Tiles
+from svmtool.params import Settings, tolerance
 from svmtool.solvers.shared.base import CONFIRMED_GAP, GAP, INDEFINITE, ITERATIONS, OPTIMAL, RULE
 from svmtool.tolerances import ROUNDOFF_GAP, SLOW_MIN_GAP
 from svmtool.training.kernel.dataset import ClassPairs
@@ -59,13 +61,65 @@ def solve(pairs: ClassPairs, fitting: Fitting) -> list[Solved | None]:
 def batch_of(pairs: ClassPairs, fitting: Fitting) -> Batch | None:
     """The pairs to be solved together; None if there are none."""
     s = fitting.settings
-    if s.row.printed or s.row.regulariser == "|w|_1":  # other steps, another problem
+    if len(pairs.ends) - 1 < MIN_CLASSES or not has_steps(pairs, s):
         return None
-    if len(pairs.ends) - 1 < MIN_CLASSES or pairs.data.weights is not None:
-        return None  # with weights the rows of a class differ in cost
     kind = Squares if s.row.loss == "least squares" else Hinges
     batch: Batch = kind(pairs, fitting)
     return batch if any(batch.partners) else None
+
+
+def has_steps(pairs: ClassPairs, s: Settings) -> bool:
+    """Whether pairs can be solved here: not by a paper's steps, and with the same cost for all rows of a class."""
+    return not s.row.printed and s.row.regulariser != "|w|_1" and pairs.data.weights is None
+
+
+def steps(
+    own: np.ndarray, cross: np.ndarray, others: np.ndarray, sizes: np.ndarray, bounds: np.ndarray, s: Settings,
+    nu: float, beside: int, positive: bool,
+) -> tuple[tuple[np.ndarray, ...], Callable[[int], int]]:  # fmt: skip
+    """The steps of one class's pairs with others, with the arrays of their results: see the loop class_pairs.
+
+    sizes: rows of the others, i8.  beside: pairs among which the start of the program is shared.  positive: whether
+    the kernel is positive semidefinite.  Returns (a, a_others, F, F_others, out), and the function that goes on from a
+    pair and returns the next one to solve.
+    """
+    n, width = cross.shape
+    columns, starts = np.cumsum(sizes) - sizes, np.cumsum(sizes**2) - sizes**2
+    side = n + int(sizes.max()) + 2 * int(loops.LANES)
+    a, a_others = np.zeros((len(sizes), n)), np.zeros(width)
+    F, F_others = np.zeros((len(sizes), n)), np.zeros(width)
+    out = np.zeros((len(sizes), loops.PAIR_FIELDS))
+    call = loops.class_pairs.bind(
+        own, cross, others, sizes, columns, starts, bounds, a, a_others, F, F_others, out,
+        np.empty(side * side + 9 * side + 6 * int(loops.LANES)), np.empty(side, np.int64), np.empty(1, np.int64),
+    )  # fmt: skip
+    gap = -1.0 if s.target is None else s.target
+    max_iter = s.stopping.max_iter
+    max_rounds = NO_BY_LIMIT if max_iter is None else min(max_iter, NO_BY_LIMIT)
+    # of an indefinite kernel the optimum may be worse than w = 0
+    poor_gap, polished_gap = (CONFIRMED_GAP, SLOW_MIN_GAP) if positive else (np.inf, np.inf)
+    p, polish = (0.0 if nu else -1.0), START_VALUES / beside
+
+    def finish(first: int) -> int:
+        return call(
+            n, width, p, nu, tolerance(s), gap, poor_gap, polished_gap, polish, max_rounds, first, CALL_WORK,
+        )  # fmt: skip
+
+    return (a, a_others, F, F_others, out), finish
+
+
+def limits_of(
+    nu_problem: KernelProblem | None, counts: tuple[int, int], costs: tuple[float, float]
+) -> tuple[float, float, float, float]:
+    """Costs of a row of either class, the floor of gaps, and the largest primal value by rule 1 of verify.py.
+
+    nu_problem: the problem of a nu-SVM; None: a C-SVM with counts and costs of rows of either class.
+    """
+    if nu_problem is not None:
+        bound = float(nu_problem.upper[0])
+        return bound, bound, nu_problem.floor, nu_problem.floor
+    zero = 2.0 * min(counts[0] * costs[0], counts[1] * costs[1])  # P(w = 0)
+    return *costs, 0.0, (1.0 + KERNEL_VALUE_RTOL) * zero
 
 
 class Hinges(Batch):
@@ -75,35 +129,21 @@ class Hinges(Batch):
         super().__init__(*arguments)
         self.max_primal = np.zeros(len(self.pairs))
 
-    def _strip(self, i: int, some: list[int], part: Points, own: dict[int, np.ndarray]) -> list[int]:
-        stop, n = self.fitting.stop, int(self.sizes[i])
+    def _strip(self, i: int, some: list[int], part: Tiles, own: dict[int, np.ndarray]) -> list[int]:
+        stop = self.fitting.stop
         sizes = self.sizes[some].astype(np.int64)
-        cross = self._kernel(part, some, i)
+        cross = self._kernel(part, some)
         others = np.concatenate([own[j].ravel() for j in some])
-        columns, starts = np.cumsum(sizes) - sizes, np.cumsum(sizes**2) - sizes**2
+        columns = np.cumsum(sizes) - sizes
         at = [self.place[i, j] for j in some]
         bounds = np.array([self._limits(i, j) for j in some])
         self.max_primal[at] = bounds[:, 3]
-        width, side = int(np.sum(sizes)), n + int(sizes.max()) + 2 * int(loops.LANES)
-        a, a_others = np.zeros((len(some), n)), np.zeros(width)
-        F, F_others = np.zeros((len(some), n)), np.zeros(width)
-        out = np.zeros((len(some), loops.PAIR_FIELDS))
-        call = loops.class_pairs.bind(
-            own[i], cross, others, sizes, columns, starts, bounds, a, a_others, F, F_others, out,
-            np.empty(side * side + 9 * side + 6 * int(loops.LANES)), np.empty(side, np.int64), np.empty(1, np.int64),
-        )  # fmt: skip
-        gap = -1.0 if self.s.target is None else self.s.target
-        max_iter = self.s.stopping.max_iter
-        max_rounds = NO_BY_LIMIT if max_iter is None else min(max_iter, NO_BY_LIMIT)
-        # of an indefinite kernel the optimum may be worse than w = 0
-        poor_gap, polished_gap = (CONFIRMED_GAP, SLOW_MIN_GAP) if self.points.kernel.positive else (np.inf, np.inf)
-        polish = START_VALUES / len(self.pairs)
-        p, done = (0.0 if self.nu else -1.0), 0
+        positive = self.points.kernel.positive
+        arrays, finish = steps(own[i], cross, others, sizes, bounds, self.s, self.nu, len(self.pairs), positive)
+        a, a_others, F, F_others, out = arrays
+        done = 0
         while done < len(some) and not stop.ended():
-            done = call(
-                n, width, p, self.nu, tolerance(self.s), gap, poor_gap, polished_gap, polish, max_rounds, done,
-                CALL_WORK,
-            )  # fmt: skip
+            done = finish(done)
         mine = slice(self.ends[i], self.ends[i + 1])
         for q, j in enumerate(some[:done]):
             theirs, there = slice(self.ends[j], self.ends[j + 1]), slice(columns[q], columns[q] + sizes[q])
@@ -114,12 +154,8 @@ class Hinges(Batch):
 
     def _limits(self, i: int, j: int) -> tuple[float, float, float, float]:
         """Costs of a row of either class, the floor of gaps, and the largest primal value by rule 1 of verify.py."""
-        if self.nu:
-            problem = self._problem(self.place[i, j])
-            bound = float(problem.upper[0])
-            return bound, bound, problem.floor, problem.floor
-        zero = 2.0 * min(float(self.sizes[i]) * self.costs[i], float(self.sizes[j]) * self.costs[j])  # P(w = 0)
-        return self.costs[i], self.costs[j], 0.0, (1.0 + KERNEL_VALUE_RTOL) * zero
+        problem = self._problem(self.place[i, j]) if self.nu else None
+        return limits_of(problem, (int(self.sizes[i]), int(self.sizes[j])), (self.costs[i], self.costs[j]))
 
     def solved(self, k: int) -> Solved | None:
         why, rounds, value, gap, relative, violation, rho, r = self.out[k].tolist()
@@ -225,8 +261,8 @@ class Squares(Batch):
         used = [cost > 0.0 for cost in self.costs]
         return [[j for j in some if used[i] and used[j]] for i, some in enumerate(super()._partners())]
 
-    def _strip(self, i: int, some: list[int], part: Points, own: dict[int, np.ndarray]) -> list[int]:
-        n, cross, column, done = int(self.sizes[i]), self._kernel(part, some, i), 0, []
+    def _strip(self, i: int, some: list[int], part: Tiles, own: dict[int, np.ndarray]) -> list[int]:
+        n, cross, column, done = int(self.sizes[i]), self._kernel(part, some), 0, []
         for j in some:
             if self.fitting.stop.ended():
                 break

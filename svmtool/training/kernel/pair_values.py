@@ -17,13 +17,11 @@ import numpy as np
 
 from svmtool.certify.linear import Certificate
 from svmtool.compiled.loops.kernel import class_pair_loops as loops
-from svmtool.compiled.loops.rows import row_loops
 from svmtool.compiled.threads import run_blocks
-from svmtool.data.dense import DenseRows
 from svmtool.data.row_storage import draw_rows
 from svmtool.kernels.problems import KernelProblem, Norms, Points
 from svmtool.kernels.results import DecisionFunction, KernelResult
-from svmtool.kernels.tiles import Double, apart, tiles_of
+from svmtool.kernels.tiles import Double, Tiles, tiles_of
 from svmtool.models.kernel import KernelModel
 from svmtool.numbers import distinct
 from svmtool.tolerances import MIB
@@ -70,6 +68,7 @@ class Batch(ABC):
         if any(self.partners):
             shape = self.count - 1, self.points.n
             self.a, self.F = np.zeros(shape), np.zeros(shape)
+            self.tiles = tiles_of(self.points.rows, self.points.kernel, self.points.matrix, np.float64)
             self.out = np.zeros((len(self.pairs), loops.PAIR_FIELDS))
 
     def _partners(self) -> list[list[int]]:
@@ -103,13 +102,13 @@ class Batch(ABC):
         """Solve the pairs until the run ends."""
         stop, lock = self.fitting.stop, threading.Lock()
         own: dict[int, np.ndarray] = {}
-        parts: dict[int, Points] = {}
+        parts: dict[int, Tiles] = {}
         used = sorted({c for i, some in enumerate(self.partners) for c in (i, *some) if some})
 
         def block(b: int) -> None:
             c = used[b]
-            parts[c] = self.points.take(np.arange(self.ends[c], self.ends[c + 1]))
-            own[c] = self._kernel(parts[c], [c], c)
+            parts[c] = self.tiles.take(np.arange(self.ends[c], self.ends[c + 1]))
+            own[c] = values_between(parts[c], parts[c])
             self.largest[c] = np.abs(np.diag(own[c])).max()
 
         def row(i: int) -> None:
@@ -121,8 +120,8 @@ class Batch(ABC):
                     self.done += finished
                     self._report(finished)
 
-        run_blocks(block, len(used))
-        run_blocks(row, self.count)
+        run_blocks(block, len(used), short=True)
+        run_blocks(row, self.count, short=True)
         self.done.sort()
 
     def _report(self, finished: list[int]) -> None:
@@ -137,26 +136,13 @@ class Batch(ABC):
                 violation=violation, label=self.labels[k], method=METHOD, why=self.why,
             )  # fmt: skip
 
-    def _kernel(self, part: Points, classes: list[int], i: int) -> np.ndarray:
-        """K f8 (rows of class i, rows of `classes`)."""
-        ends, points = self.ends, self.points
-        columns = np.concatenate([np.arange(ends[c], ends[c + 1]) for c in classes])
-        if points.rows is None:
-            return np.ascontiguousarray(points.matrix[ends[i] : ends[i + 1], columns])
-        others = part.rows if classes == [i] else points.rows.take(columns)
-        if isinstance(others, DenseRows):
-            with np.errstate(all="ignore"):
-                K = np.ascontiguousarray(part.rows.X @ others.X.T)
-        else:
-            K = np.empty((part.n, others.n))
-            arrays = *part.rows.csr_arrays, *others.csr_arrays
-            row_loops.csr_products(*arrays, np.zeros(part.rows.n_features), K, others.n, 0, 0, part.n)
-        norms = self.norms[ends[i] : ends[i + 1]], self.norms[columns]
-        points.kernel.finish(K, *norms, apart(part.rows, others))
-        return K
+    def _kernel(self, targets: Tiles, classes: list[int]) -> np.ndarray:
+        """K f8 (targets, rows of `classes`)."""
+        columns = np.concatenate([np.arange(self.ends[c], self.ends[c + 1]) for c in classes])
+        return values_between(targets, self.tiles.take(columns))
 
     @abstractmethod
-    def _strip(self, i: int, some: list[int], part: Points, own: dict[int, np.ndarray]) -> list[int]:
+    def _strip(self, i: int, some: list[int], part: Tiles, own: dict[int, np.ndarray]) -> list[int]:
         """Solve the pairs of class i, whose rows are `part`, with the classes `some`, until the run ends.
 
         own: the blocks within classes.  Returns the pairs solved.
@@ -226,6 +212,13 @@ class Batch(ABC):
         """The rows of either class of pair k."""
         (i, j), ends = self.pairs[k], self.ends
         return slice(ends[i], ends[i + 1]), slice(ends[j], ends[j + 1])
+
+
+def values_between(targets: Tiles, others: Tiles) -> np.ndarray:
+    """K f8 (targets, others)."""
+    K = np.empty((targets.n, others.n))
+    others.fill(targets, 0, others.n, K)
+    return K
 
 
 def exact(batch: Batch, alone: float = PAIR_COST) -> np.ndarray | None:

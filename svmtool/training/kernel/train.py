@@ -14,7 +14,6 @@ from svmtool.certify.linear import worst
 from svmtool.kernels.problems import AnyProblem, EpsilonSvr, HardOneClass, KernelProblem, NuSvr, OneClass
 from svmtool.models.kernel import FEATURES_NOTE, KernelModel
 from svmtool.params import PRECOMPUTED, Settings, kernel_of
-from svmtool.progress import counted
 from svmtool.solvers.shared.base import Status
 from svmtool.training.kernel.dataset import ClassPairs, KernelSet
 from svmtool.training.kernel.fit import Fitting, Solved
@@ -94,23 +93,17 @@ def one_vs_one(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None)
     others = fitting.solve_several(task, [sum(pairs.counts[k]) for k in unsolved], labels, pairs.row_mb)
     for k, done in zip(unsolved, others, strict=True):
         solved[k] = done
-    texts, sigmoids, lacking, doubtful = [f.text() for f in solved], None, "", []
+    texts, lacking = [f.text() for f in solved], ""
+    sigmoids: list[tuple[float, float]] | None = None
+    doubtful: list[str] = []
     if fitting.settings.run.probability and rand is not None:
         from svmtool.training import calibration
 
         try:
-            sigmoids, seen = [], []
-            for k, (n, m) in enumerate(counted("pair of classes", pairs.counts)):
-                pair = pairs.data.take(pairs.rows(k)).labelled(np.repeat((1.0, -1.0), (n, m)))
-                A, B, inner, few = calibration.pair_sigmoid(pair, pairs.costs(k), fitting, one_vs_one, rand)
-                sigmoids.append((A, B))
-                texts[k] = inner + texts[k]
-                seen.append(
-                    calibration.Seen(A, pair.labels > 0, few, [pairs.classes.labels[c] for c in pairs.pairs[k]])
-                )
-            doubtful = calibration.doubts(seen)
+            sigmoids, own, doubtful = calibration.pair_sigmoids(pairs, fitting, one_vs_one, rand)
+            texts = [before + text for before, text in zip(own, texts, strict=True)]
         except calibration.NotCalibratedError as e:
-            sigmoids, lacking = None, str(e)
+            lacking = str(e)
     model, support = _model(pairs, solved, sigmoids)
     text = (ONE_CLASS_WARNING if not pairs.pairs else "") + "".join(texts) + f"Total nSV = {sum(model.nr_sv)}\n"
     warnings = [f"WARNING: class label {label} specified in weight is not found" for label in pairs.missing]

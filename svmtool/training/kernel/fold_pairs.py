@@ -1,0 +1,110 @@
+"""Decision values of held-out rows for the sigmoid of a pair of few rows: its folds share the pair's kernel values.
+
+The problem of a fold is a block of that matrix, solved by the steps of fused_pairs.py, and the decision values of the
+rows held out are sums over other entries of it.  A sigmoid needs these values alone, so that nothing is certified here:
+folds that the steps leave unsolved, or whose result is worse than w = 0, are for the caller to train.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from svmtool.certify.linear import Certificate
+from svmtool.compiled.loops.kernel import class_pair_loops as loops
+from svmtool.compiled.threads import run_blocks
+from svmtool.kernels.problems import Norms, NuSvc, Points
+from svmtool.kernels.results import KernelResult
+from svmtool.kernels.tiles import tiles_of
+from svmtool.tolerances import MIB
+from svmtool.training.kernel.dataset import ClassPairs, pair_problem
+from svmtool.training.kernel.fit import Fitting, Solved
+from svmtool.training.kernel.fused_pairs import ENDS, has_steps, limits_of, steps
+from svmtool.training.kernel.pair_values import MAX_DOUBLE_ROWS, MEMORY_SHARE, values_between
+from svmtool.training.validation.folds import fold_rows
+
+NOT_CERTIFIED = Certificate(np.nan, np.nan, np.nan)
+
+
+class Held(NamedTuple):
+    """Decision values of a fold's rows, f8[rows], and LIBSVM's text about its training."""
+
+    values: np.ndarray
+    text: str
+
+
+def values_of_folds(
+    pairs: ClassPairs, folds: list[tuple[np.ndarray, np.ndarray]], fitting: Fitting
+) -> list[list[Held | None]]:
+    """For each pair of classes and each of its folds what was held out; None where the fold must be trained.
+
+    folds: order and starts of each pair, as `liblinear_folds` returns them.
+    """
+    found: list[list[Held | None]] = [[None] * (len(starts) - 1) for _, starts in folds]
+    s, most = fitting.settings, MAX_DOUBLE_ROWS if fitting.together is None else fitting.together
+    largest = min(most, np.sqrt(MEMORY_SHARE * s.run.cache_mb * MIB / 8.0))
+    if not has_steps(pairs, s) or s.row.loss == "least squares":
+        return found
+
+    def one(k: int) -> None:
+        if sum(pairs.counts[k]) <= largest:
+            found[k] = _Folds(pairs, k, fitting).held(*folds[k])
+
+    run_blocks(one, len(folds), short=True)
+    return found
+
+
+class _Folds:
+    """One pair of classes: its kernel matrix K f8 (n, n), in the order of `pairs.rows`, and the squares of norms."""
+
+    def __init__(self, pairs: ClassPairs, k: int, fitting: Fitting):
+        points = pairs.points.take(pairs.rows(k))
+        self.pairs, self.k, self.fitting, self.kernel = pairs, k, fitting, points.kernel
+        tiles = tiles_of(points.rows, points.kernel, points.matrix, np.float64)
+        self.K, self.norms = values_between(tiles, tiles), None if points.rows is None else points.rows.square_norms()
+
+    def held(self, order: np.ndarray, starts: np.ndarray) -> list[Held | None]:
+        """What each fold holds out; None where its steps give no result, or its training rows are of one class."""
+        found: list[Held | None] = [None] * (len(starts) - 1)
+
+        def one(f: int) -> None:
+            with np.errstate(all="ignore"):  # values that are not finite are no result
+                found[f] = self._one(*fold_rows(order, starts, f))
+
+        run_blocks(one, len(found), short=True)
+        return found
+
+    def _one(self, inside: np.ndarray, outside: np.ndarray) -> Held | None:
+        first = inside < self.pairs.counts[self.k][0]
+        mine, theirs = inside[first], inside[~first]
+        n, m = len(mine), len(theirs)
+        if not n or not m or self.fitting.stop.ended():
+            return None
+        inside = np.concatenate((mine, theirs))
+        costs, s = self.pairs.costs(self.k), self.fitting.settings
+        norms = None if self.norms is None else Norms(self.norms[inside])
+        matrix = self._block(inside, inside) if norms is None else None
+        problem = pair_problem(Points(self.kernel, norms, matrix), s, (n, m), costs)
+        nu = s.problem.nu if isinstance(problem, NuSvc) else 0.0
+        if nu and not 1.0 <= 0.5 * nu * (n + m) <= min(n, m):  # infeasible, or without losses
+            return None
+        bounds = np.array([limits_of(problem if nu else None, (n, m), costs)])
+        own, cross, others = self._block(mine, mine), self._block(mine, theirs), self._block(theirs, theirs)
+        folds = len(self.pairs.pairs) * max(1, len(self.K) // max(1, len(outside)))
+        arrays, finish = steps(own, cross, others, np.array([m]), bounds, s, nu, folds, self.kernel.positive)
+        finish(0)
+        a, a_others, F, F_others, out = arrays
+        why, rounds, value, gap, relative, _, rho, r = out[0].tolist()
+        if why == loops.UNSOLVED or not gap - value <= max(bounds[0, 3], 0.0):
+            return None
+        alpha, gradient = np.concatenate((a[0], a_others)), np.concatenate((-F[0], F_others))
+        result = KernelResult(alpha, rho + 0.0, r + 0.0, value, relative, int(rounds), ENDS[why], gradient)
+        result.primal = gap - value
+        function = problem.decision_function(result)
+        text = Solved(function, result, NOT_CERTIFIED).text() + f"Total nSV = {np.count_nonzero(function.coef)}\n"
+        used = np.flatnonzero(function.coef)
+        return Held(self._block(outside, inside[used]) @ function.coef[used] - function.rho, text)
+
+    def _block(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        return self.K.take(rows, axis=0).take(columns, axis=1)
