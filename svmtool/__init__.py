@@ -11,6 +11,7 @@ __all__ = [
     "cross_validate",
     "decision_values",
     "dumps",
+    "export",
     "fit",
     "load_model",
     "loads",

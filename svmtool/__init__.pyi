@@ -3,6 +3,7 @@ from svmtool.api import Fit as Fit
 from svmtool.api import cross_validate as cross_validate
 from svmtool.api import decision_values as decision_values
 from svmtool.api import dumps as dumps
+from svmtool.api import export as export
 from svmtool.api import fit as fit
 from svmtool.api import load_model as load_model
 from svmtool.api import loads as loads

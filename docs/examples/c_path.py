@@ -16,24 +16,26 @@ from sklearn.preprocessing import StandardScaler
 from svmtool.sklearn import LinearSVC
 
 
-def held_out(C, tol, X, y, folds):
+def held_out(
+    C: float, tol: float, X: np.ndarray, y: np.ndarray, folds: list[tuple[np.ndarray, np.ndarray]]
+) -> tuple[float, float, float]:
     """Shares of rows that are right, surely right, and not surely wrong, each predicted by the other folds' model."""
     right, sure = np.zeros(len(y), bool), np.zeros(len(y), bool)
     for inside, outside in folds:
         scaler = StandardScaler().fit(X[inside])
         model = LinearSVC(C=C, tol=tol).fit(scaler.transform(X[inside]), y[inside])
-        rows = scaler.transform(X[outside])
+        rows = np.asarray(scaler.transform(X[outside]))
         values = model.decision_function(rows)
         length = np.sqrt(np.sum(rows**2, axis=1) + 1.0)  # 1: the constant feature of the intercept
         off = length * np.sqrt(2.0 * max(0.0, model.certificate_.primal - model.certificate_.dual))
         right[outside] = (values > 0.0) == (y[outside] == 1)
         sure[outside] = np.abs(values) > off
-    return right.mean(), (right & sure).mean(), (right | ~sure).mean()
+    return float(right.mean()), float((right & sure).mean()), float((right | ~sure).mean())
 
 
-def main():
-    given = options(__doc__.splitlines()[0])
-    X, y = load_breast_cancer(return_X_y=True)
+def main() -> None:
+    given = options(__doc__)
+    X, y = map(np.asarray, load_breast_cancer(return_X_y=True))
     folds = list(StratifiedKFold(5, shuffle=True, random_state=0).split(X, y))
     path = np.logspace(-5, 3, 5 if given.small else 25)
     fig, ax = axes()

@@ -12,8 +12,8 @@ from sklearn.model_selection import train_test_split
 from svmtool.sklearn import SVC
 
 
-def main():
-    given = options(__doc__.splitlines()[0])
+def main() -> None:
+    given = options(__doc__)
     n = 600 if given.small else 12000
     X, y = make_classification(n, 20, n_informative=6, flip_y=0.1, class_sep=0.7, random_state=0)
     X, X_test, y, y_test = train_test_split(X, y, train_size=1 / 4, random_state=0)

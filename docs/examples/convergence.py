@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from drawing import GREY, OURS, THEIRS, THIRD, axes, options, save
@@ -16,39 +18,39 @@ from svmtool.sklearn import LinearSVC
 C, ROUND_OFF = 1.0, 1e-12  # smaller gaps are drawn as ROUND_OFF
 
 
-def objective(model, X, y):
+def objective(model: Any, X: np.ndarray, y: np.ndarray) -> float:
     """The objective that both minimise; the intercept is regularised in both."""
     signs = np.where(y == model.classes_[1], 1.0, -1.0)
     loss = np.maximum(0.0, 1.0 - signs * model.decision_function(X)) ** 2
-    return 0.5 * (np.sum(model.coef_**2) + np.sum(model.intercept_**2)) + C * loss.sum()
+    return float(0.5 * (np.sum(model.coef_**2) + np.sum(model.intercept_**2)) + C * loss.sum())
 
 
-def fits(make, tolerances, X, y, dual):
+def fits(make: Callable[[float], Any], tolerances: np.ndarray, X: np.ndarray, y: np.ndarray, dual: float) -> np.ndarray:
     """CPU seconds (the least of three) and certified gap, with the dual value `dual`, of a fit for each tolerance."""
-    points = []
+    points: list[tuple[float, float]] = []
     for tol in tolerances:
-        seconds = np.inf
+        seconds, model = np.inf, make(tol)
         for _ in range(3):
             began = time.process_time()
-            model = make(tol).fit(X, y)
+            model.fit(X, y)
             seconds = min(seconds, time.process_time() - began)
         value = objective(model, X, y)
         points.append((seconds, max((value - dual) / value, ROUND_OFF)))
     return np.array(points).T
 
 
-def main():
+def main() -> None:
     given = options(__doc__)
     n = 500 if given.small else 10000
     X, y = make_classification(n, 100, n_informative=20, n_redundant=40, flip_y=0.05, random_state=0)
-    X = StandardScaler().fit_transform(X)
+    X, y = StandardScaler().fit_transform(X), np.asarray(y)
     best = LinearSVC(C=C, tol=1e-13).fit(X, y)
     dual = best.certificate_.dual
     tolerances = 10.0 ** -np.arange(1, 4 if given.small else 9)
     warnings.simplefilter("ignore")  # scikit-learn's fits that end at max_iter
     most = 50 if given.small else 1000
 
-    def theirs(dual):
+    def theirs(dual: Any) -> Callable[[float], Any]:
         return lambda tol: svm.LinearSVC(C=C, tol=tol, dual=dual, max_iter=most)
 
     curves = {

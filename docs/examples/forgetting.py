@@ -10,7 +10,7 @@ from svmtool.sklearn import AdaptableLSSVC
 FEATURES, WINDOW = 20, 10  # days that the forgetting model keeps
 
 
-def day_of(day, rows, generator):
+def day_of(day: int, rows: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """The rows of a day; the direction between the classes turns by 2 degrees a day."""
     angle = np.deg2rad(2.0 * day)
     direction = np.zeros(FEATURES)
@@ -20,8 +20,8 @@ def day_of(day, rows, generator):
     return X, y
 
 
-def main():
-    given = options(__doc__.splitlines()[0])
+def main() -> None:
+    given = options(__doc__)
     rows, count = (60, 15) if given.small else (500, 90)
     generator = np.random.default_rng(0)
     days = [day_of(day, rows, generator) for day in range(count)]

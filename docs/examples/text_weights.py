@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+from types import ModuleType
 
 import numpy as np
 from drawing import OURS, THEIRS, axes, options, save
@@ -23,7 +24,7 @@ TOPICS = {
 }
 
 
-def paragraphs(module):
+def paragraphs(module: ModuleType) -> list[str]:
     """The paragraphs of a module's docstrings, those of its functions, classes and methods too."""
     texts, seen = [inspect.getdoc(module) or ""], set()
     for _, found in inspect.getmembers(module):
@@ -36,8 +37,8 @@ def paragraphs(module):
     return [part for text in texts for part in text.split("\n\n") if len(part.split()) > 5]
 
 
-def main():
-    given = options(__doc__.splitlines()[0])
+def main() -> None:
+    given = options(__doc__)
     texts, topics = [], []
     for topic, names in TOPICS.items():
         for name in names.split()[: 4 if given.small else None]:
@@ -45,10 +46,11 @@ def main():
             texts += found
             topics += [topic] * len(found)
     words = TfidfVectorizer(token_pattern=r"[a-z]{3,}", min_df=3, sublinear_tf=True, stop_words="english")
-    model = make_pipeline(words, LPSVC(C=1.0))
+    classifier = LPSVC(C=1.0)
+    model = make_pipeline(words, classifier)
     accuracy = cross_val_score(model, texts, topics, cv=5).mean()
     model.fit(texts, topics)
-    weights, names = model[-1].coef_[0], words.get_feature_names_out()
+    weights, names = classifier.coef_[0], words.get_feature_names_out()
     shown = 12
     order = np.argsort(weights)
     picked = np.concatenate([order[:shown], order[-shown:]])
@@ -58,7 +60,7 @@ def main():
     ax.grid(axis="y", visible=False)
     ax.axvline(0.0, color="#444444", linewidth=0.8)
     ax.set_xlabel("weight of the word (tf-idf)")
-    files, network = model[-1].classes_
+    files, network = classifier.classes_
     ax.text(0.02, 0.97, f"← {files}", color=THEIRS, transform=ax.transAxes, fontsize=12, va="top")
     ax.text(0.98, 0.03, f"{network} →", color=OURS, transform=ax.transAxes, fontsize=12, ha="right")
     used = int(np.count_nonzero(weights))

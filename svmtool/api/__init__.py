@@ -18,7 +18,7 @@ array([1., 2., 1., 2.])
 
 from __future__ import annotations
 
-from svmtool.api.files import dumps, load_model, loads, read_svmlight, save_model, write_svmlight
+from svmtool.api.files import dumps, export, load_model, loads, read_svmlight, save_model, write_svmlight
 from svmtool.api.prediction import decision_values, predict, probabilities
 from svmtool.api.result import Fit
 from svmtool.api.training import fit
@@ -31,6 +31,7 @@ __all__ = [
     "cross_validate",
     "decision_values",
     "dumps",
+    "export",
     "fit",
     "load_model",
     "loads",

@@ -168,6 +168,22 @@ def _canonical(indptr: np.ndarray, indices: np.ndarray) -> bool:
     return not falls.any()
 
 
+def numbered(y: Any) -> tuple[Any, np.ndarray | None]:
+    """Text labels as numbers 0, 1, .. and the classes that these count, in ascending order; others as they are."""
+    if y is None or hasattr(y, "tocsr"):
+        return y, None
+    found = np.asarray(y)
+    objects = found.dtype.kind == "O" and found.size and all(isinstance(v, str) for v in found.flat)
+    if not objects and found.dtype.kind not in "UST":
+        return y, None
+    if found.ndim == 2 and found.shape[1] == 1:
+        found = found.reshape(-1)
+    if found.ndim != 1:
+        raise ValueError(f"y should be a 1d array, got an array of shape {found.shape} instead.")
+    classes, numbers = np.unique(found.astype(str), return_inverse=True)
+    return numbers.astype(np.float64), classes
+
+
 def largest_of(values: np.ndarray, name: str) -> float:
     """Largest |value| of `values` (f8[n]), 0 if empty; ValueError if one is nan or infinite."""
     largest = 0.0
@@ -258,10 +274,10 @@ def refuse_other_order(y: Any) -> None:
             raise ValueError(f"the order of y, {words}, is not that of its numbers, which are ranks: give its codes")
 
 
-def refuse_one_class(y: np.ndarray) -> None:
-    """ValueError if all labels (f8[n], n > 0) are equal."""
+def refuse_one_class(y: np.ndarray, classes: np.ndarray | None = None) -> None:
+    """ValueError if all labels (f8[n], n > 0) are equal; classes: what they number, None: themselves."""
     if (y == y[0]).all():
         raise ValueError(
             "This solver needs samples of at least 2 classes in the data, but the data contains only one class: "
-            f"{int(y[0])}"
+            f"{int(y[0]) if classes is None else repr(classes[int(y[0])].item())}"
         )

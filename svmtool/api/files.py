@@ -96,6 +96,42 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
             warn(f"{name} is not a regular file and has no state beside it: rows cannot be added later", stacklevel=2)
 
 
+def export(model: Any, path: str | os.PathLike[str], form: str | None = None, *, prefix: str = "svm") -> None:
+    """Write a model for programs without svmtool, as `svmtool export` does.
+
+    Parameters
+    ----------
+    model : Fit, LinearModel, KernelModel or a fitted estimator of svmtool.sklearn
+        The model, see `save_model`.
+    path : str or PathLike
+        The file; an existing one is replaced once the new one is complete.
+    form : {None, "c", "json", "onnx"}
+        C99 source without dependencies, JSON with all numbers, or an ONNX graph in single precision, which needs the
+        package onnx.  None: by the ending of the path.
+    prefix : str
+        Of the functions in C.
+
+    Raises
+    ------
+    ValueError
+        Where the file cannot be written, and for a model of a precomputed kernel, which needs its training rows.
+    """
+    from svmtool.exports import FORMS, check_prefix, exported
+    from svmtool.formats.names import Names, completed
+    from svmtool.formats.output import replacing
+
+    name, found = os.fspath(path), stored_of(model)
+    chosen = os.path.splitext(name)[1][1:].lower() if form is None else form
+    if chosen not in FORMS:
+        raise ValueError(f"form must be one of {', '.join(map(repr, FORMS))}, not {shown(chosen)}")
+    with RunContext(1):
+        check_prefix(prefix)
+        called = completed(Names(), found)
+        with replacing(name) as file:
+            for piece in exported(found, chosen, os.path.basename(name), called, prefix=prefix):
+                file.write(piece)
+
+
 def dumps(model: Any) -> str:
     """Return a model as the text of its file, from which `loads` restores it to the bit.
 

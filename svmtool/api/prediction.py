@@ -12,7 +12,7 @@ from svmtool.api.result import Fit
 from svmtool.api.run import RunContext
 from svmtool.data.dataset import Dataset
 from svmtool.models.kernel import KernelModel
-from svmtool.models.linear import LinearModel
+from svmtool.models.linear import LinearModel, array_of_classes
 from svmtool.params import PRECOMPUTED
 from svmtool.progress import doing
 
@@ -37,7 +37,7 @@ def _rows(given: Any, model: Model, X: Any) -> Dataset:
     return arrays.with_serials(data, training=False) if precomputed else data
 
 
-def decision_values(model: Any, X: Any, *, threads: int | None = None, progress: bool = False) -> np.ndarray:
+def decision_values(model: Fit | Model, X: Any, *, threads: int | None = None, progress: bool = False) -> np.ndarray:
     """Compute the decision values of rows.
 
     Parameters
@@ -64,7 +64,7 @@ def decision_values(model: Any, X: Any, *, threads: int | None = None, progress:
         return found.decision_values(rows)
 
 
-def predict(model: Any, X: Any, *, threads: int | None = None, progress: bool = False) -> np.ndarray:
+def predict(model: Fit | Model, X: Any, *, threads: int | None = None, progress: bool = False) -> np.ndarray:
     """Predict the label or value of each row.
 
     Parameters
@@ -81,16 +81,19 @@ def predict(model: Any, X: Any, *, threads: int | None = None, progress: bool = 
 
     Returns
     -------
-    ndarray of float64, (n,)
-        Labels or values; of one-class models 1 inside and -1 outside.
+    ndarray, (n,)
+        Labels or values, float64; of one-class models 1 inside and -1 outside.  Of a model whose labels stand for other
+        classes, of text or of an estimator, these classes.
     """
     found = model_of(model)
     rows = _rows(model, found, X)
     with RunContext(threads, progress=progress), doing("predicting"):
-        return found.labels_from(found.decision_values(rows))
+        labels = found.labels_from(found.decision_values(rows))
+    names = found.class_names
+    return labels if names is None else array_of_classes(names)[labels.astype(np.intp)]
 
 
-def probabilities(model: Any, X: Any, *, threads: int | None = None, progress: bool = False) -> np.ndarray:
+def probabilities(model: Fit | Model, X: Any, *, threads: int | None = None, progress: bool = False) -> np.ndarray:
     """Predict the probability of each label.
 
     Parameters
@@ -108,7 +111,7 @@ def probabilities(model: Any, X: Any, *, threads: int | None = None, progress: b
     Returns
     -------
     ndarray, (n, labels)
-        In the order of `model.labels`.
+        In the order of `model.labels` and `model.classes`.
 
     Raises
     ------

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from svmtool.api.wording import in_keywords
+from svmtool.api.wording import in_classes, in_keywords
 from svmtool.certify.linear import Certificate
 from svmtool.models.kernel import KernelModel
 from svmtool.models.linear import LinearModel
@@ -16,8 +16,10 @@ from svmtool.training.lines import liblinear_log
 from svmtool.training.notices import Notice, advice, converged
 from svmtool.training.outcome import worst_status
 
+M = TypeVar("M", bound=LinearModel | KernelModel, covariant=True)
 
-class Fit:
+
+class Fit(Generic[M]):
     """The result of `fit`: a model, its certificate and facts about the run.  Immutable.
 
     Attributes
@@ -40,7 +42,7 @@ class Fit:
         "_text", "_features",
     )  # fmt: skip
 
-    model: LinearModel | KernelModel
+    model: M
     certificate: Certificate
     loo_score: float | None
     notices: tuple[Notice, ...]
@@ -79,7 +81,9 @@ class Fit:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What the commands print as warnings, with keywords."""
-        return tuple(in_keywords(notice.sentence) for notice in self.notices)
+        names = self.model.class_names
+        found = tuple(in_keywords(notice.sentence) for notice in self.notices)
+        return found if names is None else tuple(in_classes(sentence, names) for sentence in found)
 
     @property
     def message(self) -> str:

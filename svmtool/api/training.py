@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
 
 from svmtool.api import arrays
 from svmtool.api.models import model_of
 from svmtool.api.result import Fit
 from svmtool.api.run import RunContext
 from svmtool.api.settings import NOT_GIVEN, check_names, settings_of
+from svmtool.api.solver_choice import named
 from svmtool.api.values import flag, shown
 from svmtool.data.dataset import Dataset, left_out
 from svmtool.data.labels import refuse_large
-from svmtool.models.linear import LinearModel
+from svmtool.models.linear import LinearModel, classes_note
 from svmtool.params import PRECOMPUTED, Settings, kernel_of
 from svmtool.progress import doing
 from svmtool.training.kernel.dataset import KernelSet, kernel_set, refuse_unusable
@@ -24,10 +27,28 @@ from svmtool.training.kernel.train import trained
 from svmtool.training.linear import train_on_used
 from svmtool.training.notices import notices as notices_of
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from svmtool.api.keywords import FitKeywords, KernelName, SolverOptions
+    from svmtool.models.kernel import KernelModel
+
 COSTS = ("C", "p", "nu", "class_weight")  # keywords that all solvers accept, as all numbers of -s accept the options
 CLASSIFIES = ("classification", "all classes", "ordinal")  # kinds whose labels are classes
 
 
+@overload
+def fit(  # numpydoc ignore=GL08
+    X: Any, y: Any = None, solver: int | str | None = None, *, kernel: None = None, **keywords: Unpack[FitKeywords]
+) -> Fit[LinearModel]: ...  # fmt: skip
+@overload
+def fit(  # numpydoc ignore=GL08
+    X: Any, y: Any = None, solver: int | str | None = None, *, kernel: KernelName, **keywords: Unpack[FitKeywords]
+) -> Fit[KernelModel]: ...  # fmt: skip
+@overload
+def fit(  # numpydoc ignore=GL08
+    X: Any, y: Any = None, solver: int | str | None = None, *, kernel: str | None, **keywords: Unpack[FitKeywords]
+) -> Fit[LinearModel | KernelModel]: ...  # fmt: skip
 def fit(
     X: Any, y: Any = None, solver: int | str | None = None, *, kernel: str | None = None,
     C: float = NOT_GIVEN["C"], p: float = NOT_GIVEN["p"], nu: float = NOT_GIVEN["nu"], eps: float | None = None,
@@ -38,8 +59,8 @@ def fit(
     max_iter: int | None = None, max_seconds: float | None = None, seed: int | None = None,
     threads: int | None = None, probability: bool = NOT_GIVEN["probability"],
     cache_mb: float = NOT_GIVEN["cache_mb"], shrinking: bool = NOT_GIVEN["shrinking"], one_class: bool = False,
-    progress: bool = False, **options: Any,
-) -> Fit:  # fmt: skip
+    progress: bool = False, **options: Unpack[SolverOptions],
+) -> Fit[Any]:  # fmt: skip
     """Train a model.
 
     A keyword that the chosen problem does not have, such as C of nu-SVC, is an error, also with its default value.
@@ -50,7 +71,8 @@ def fit(
         CSR with sorted indices and float64 values is not copied, nor is a C-ordered float64 array in which most values
         of many features are other than zero.  Anything else is converted; nothing is changed.
     y : array, (n,), optional
-        Labels, which are whole numbers, or targets of a regression.  One-class problems need none.
+        Labels, which are whole numbers or strings, or targets of a regression.  One-class problems need none.  A model
+        numbers strings 0, 1, .. in ascending order and has them as `classes`; predictions are strings then.
     solver : int or str, optional
         Number or name of a linear solver, as of `svm-train -s`, "auto" to select one, or None, which is 1.  With a
         kernel "svc" (None, too), "nu-svc", "one-class", "epsilon-svr", "nu-svr", or a solver from 50 on that has
@@ -147,17 +169,23 @@ def fit(
         "max_iter": max_iter, "max_seconds": max_seconds, "seed": seed, "probability": probability,
         "cache_mb": cache_mb, "shrinking": shrinking, **options,
     }  # fmt: skip
+    y, classes = arrays.numbered(y)
     data = arrays.dataset(X, y, sample_weight)
     ignored = left_out(data.weights, "sample_weight")
     with RunContext(threads, max_seconds, progress=progress) as run:
         present = {"sample_weight": sample_weight is not None, "init": init is not None}
         also = tuple(name for name, there in present.items() if there)
-        settings = settings_of(data, solver, kernel, given, also)
-        check_labels(data, settings, flag("one_class", one_class), y)
+        settings = settings_of(data, solver, kernel, {**given, "class_weight": by_number(class_weight, classes)}, also)
+        check_labels(data, settings, flag("one_class", one_class), y, classes)
         with doing("training"):
             if settings.problem.kernel is not None:
-                return _fit_kernel(data, settings, _report(callback), run, began, ignored)
-            return _fit_linear(data, settings, init, _report(callback), run, began, ignored)
+                done = _fit_kernel(data, settings, _report(callback), run, began, ignored)
+            else:
+                start = None if init is None else _start(init, classes)
+                done = _fit_linear(data, settings, start, _report(callback), run, began, ignored)
+    if classes is not None and done.model.labels is not None:
+        done.model.notes += (classes_note(classes.tolist()),)
+    return done
 
 
 def _report(callback: Callable[[dict[str, Any]], object] | None) -> Callable[..., None] | None:
@@ -175,9 +203,24 @@ def _report(callback: Callable[[dict[str, Any]], object] | None) -> Callable[...
     return report
 
 
-def check_labels(data: Dataset, settings: Settings, one_class: bool, y: Any) -> None:
-    """ValueError where the labels y of the rows with weight are not what the solver needs."""
+def by_number(class_weight: Any, classes: np.ndarray | None) -> Any:
+    """Class weights of text labels as those of their numbers."""
+    if classes is None or not isinstance(class_weight, Mapping):
+        return class_weight
+    number = {name: k for k, name in enumerate(classes.tolist())}
+    if unknown := [name for name in class_weight if name not in number]:
+        raise ValueError(f"class_weight has the label {shown(unknown[0])}, which y does not have")
+    return {number[name]: factor for name, factor in class_weight.items()}
+
+
+def check_labels(data: Dataset, settings: Settings, one_class: bool, y: Any, classes: np.ndarray | None = None) -> None:
+    """ValueError where the labels y of the rows with weight are not what the solver needs.
+
+    classes: what y numbers, if that was text.
+    """
     kind = settings.row.kind
+    if classes is not None and kind in ("regression", "ordinal"):
+        raise ValueError(f"y holds text, such as {shown(classes[0].item())}: {named(settings.row)} needs numbers")
     if y is None and "one-class" not in kind:
         raise ValueError("requires y to be passed, but the target y is None")
     if kind == "ordinal":
@@ -186,21 +229,23 @@ def check_labels(data: Dataset, settings: Settings, one_class: bool, y: Any) -> 
         arrays.refuse_fractions(data.labels)
         refuse_large(data.labels)
         if not one_class:
-            arrays.refuse_one_class(data.labels[data.factors > 0.0])
+            arrays.refuse_one_class(data.labels[data.factors > 0.0], classes)
 
 
-def _start(init: Any) -> LinearModel:
+def _start(init: Any, classes: np.ndarray | None) -> LinearModel:
     found = init.model if isinstance(init, Fit) else init
     if not isinstance(found, LinearModel):
         raise TypeError(f"init must be a Fit or a model of a linear solver, not {shown(init)}")
     model_of(found)  # refuses attributes that do not fit
+    if found.class_names != (None if classes is None else classes.tolist()):
+        raise ValueError("init has other classes than y")
     return found
 
 
 def _fit_linear(
-    data: Dataset, settings: Settings, init: Any, report: Any, run: RunContext, began: float, warnings: list[str]
-) -> Fit:
-    start = None if init is None else _start(init)
+    data: Dataset, settings: Settings, start: LinearModel | None, report: Any, run: RunContext, began: float,
+    warnings: list[str],
+) -> Fit:  # fmt: skip
     done = train_on_used(data, settings, report, start, run.stop)
     done.warnings[:0] = warnings
     return Fit(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from svmtool.api import arrays
 from svmtool.api.run import RunContext
 from svmtool.api.settings import check_names, settings_of
-from svmtool.api.training import CLASSIFIES, check_labels, kernel_rows
+from svmtool.api.training import CLASSIFIES, by_number, check_labels, kernel_rows
 from svmtool.api.values import flag, shown, text, whole
 from svmtool.api.wording import in_keywords
 from svmtool.data.dataset import Dataset, left_out
@@ -34,6 +34,11 @@ from svmtool.training.validation.scores import (
     measure_of,
 )
 from svmtool.training.validation.search import Search
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from svmtool.api.keywords import Keywords
 
 Metric = str | Callable[[np.ndarray, np.ndarray], float]
 
@@ -70,7 +75,7 @@ def cross_validate(
     X: Any, y: Any, solver: int | str | None = None, *, folds: int = 5, stratified: bool = False,
     metrics: Metric | Mapping[str, Metric] | list[Metric] | tuple[Metric, ...] | None = None, kernel: str | None = None,
     sample_weight: Any = None, threads: int | None = None, one_class: bool = False, progress: bool = False,
-    **keywords: Any,
+    **keywords: Unpack[Keywords],
 ) -> Validation:  # fmt: skip
     """Predict every row by a model trained without the row's fold.
 
@@ -127,23 +132,31 @@ def cross_validate(
     wanted = _named(metrics)
     folds, stratified = whole("folds", folds), flag("stratified", stratified)
     one_class = flag("one_class", one_class)
+    y, classes = arrays.numbered(y)
+    if "class_weight" in keywords:
+        keywords["class_weight"] = by_number(keywords["class_weight"], classes)
     data = arrays.dataset(X, y, sample_weight)
     with RunContext(threads, keywords.get("max_seconds"), progress=progress) as run:
         present = {"sample_weight": sample_weight is not None, "stratified": stratified}
         also = tuple(name for name, there in present.items() if there)
         settings = settings_of(data, solver, kernel, keywords, also)
-        check_labels(data, settings, one_class, y)
+        check_labels(data, settings, one_class, y, classes)
         measures = {name: metric if callable(metric) else _measure(metric, settings) for name, metric in wanted.items()}
         needs = max((m.needs for m in measures.values() if isinstance(m, Measure)), default=PREDICTIONS)
         held = HeldOut(data.labels, kind_of(settings), needs)
         found = _evaluated(data, settings.replace(stratified=stratified), folds, run, held)
     held.predictions = found.predictions
+    y_true, predictions = data.labels, found.predictions
+    if classes is not None and settings.row.kind in CLASSIFIES:
+        y_true, predictions = classes[y_true.astype(np.intp)], classes[predictions.astype(np.intp)]
     warnings = [*left_out(data.weights, "sample_weight"), *found.warnings]
     values = {
-        name: m.compute(held) if isinstance(m, Measure) else float(m(data.labels, found.predictions))
+        name: m.compute(held) if isinstance(m, Measure) else float(m(y_true, predictions))
         for name, m in measures.items()
     }
-    return found._replace(metrics=values, warnings=tuple(dict.fromkeys(map(in_keywords, warnings))))
+    return found._replace(
+        predictions=predictions, metrics=values, warnings=tuple(dict.fromkeys(map(in_keywords, warnings)))
+    )
 
 
 def _named(given: Any) -> dict[str, Metric]:
@@ -232,7 +245,7 @@ def _gathered(n: int, parts: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray 
 def search_C(
     X: Any, y: Any, solver: int | str | None = None, *, folds: int = 5, stratified: bool = False,
     sample_weight: Any = None, threads: int | None = None, one_class: bool = False, score: str | None = None,
-    callback: Callable[[search.Tried], object] | None = None, progress: bool = False, **keywords: Any,
+    callback: Callable[[search.Tried], object] | None = None, progress: bool = False, **keywords: Unpack[Keywords],
 ) -> Search:  # fmt: skip
     """Search for the best C, of regressions also for p, by cross-validation, as `svm-train -C` does.
 
@@ -289,12 +302,15 @@ def search_C(
         raise ValueError(f"score: unknown metric {shown(score)}: use one of {', '.join(MEASURES)}")
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be a function, not {shown(callback)}")
+    y, classes = arrays.numbered(y)
+    if "class_weight" in keywords:
+        keywords["class_weight"] = by_number(keywords["class_weight"], classes)
     data = arrays.dataset(X, y, sample_weight)
     with RunContext(threads, keywords.get("max_seconds"), progress=progress) as run:
         also = ("search", *(("sample_weight",) if sample_weight is not None else ()))
         also = (*also, *(("stratified",) if stratified else ()))
         settings = settings_of(data, solver, None, keywords, also, default=2)
-        check_labels(data, settings, one_class, y)
+        check_labels(data, settings, one_class, y, classes)
         settings = settings.replace(stratified=stratified)
         measure = _measure(score, settings)
         first_C = settings.problem.C if "C" in keywords else None

@@ -78,8 +78,11 @@ def in_parameters(text: str, known: Collection[str], classes: Sequence[Any] | No
     names = {keyword: name for keyword, name in PARAMETERS if name in known}
     text = in_keywords(text, names)
     text = re.sub(r"^(\w+)(?= (==|<|must|is|contains|needs) )", lambda m: names.get(m[1], m[1]), text)
-    if classes is None:
-        return text
+    return text if classes is None else in_classes(text, classes)
+
+
+def in_classes(text: str, classes: Sequence[Any]) -> str:
+    """A message with the classes in place of the labels 0, 1, .. that stand for them."""
 
     def named(found: re.Match) -> str:
         numbers = [int(number) for number in (found[2] or found[4], found[5]) if number]

@@ -79,6 +79,9 @@ class Certificate:
         """`Certified`, or `Estimated` if part of the computation rests on a sample."""
         return "Estimated" if self.sampled else "Certified"
 
+    def __repr__(self) -> str:
+        return f"<Certificate: {self.line()}>"
+
     def line(self) -> str:
         """The last line of a training run."""
         sampled = f"; {self.sampled}" if self.sampled else ""

@@ -20,7 +20,7 @@ import math
 import os
 import re
 import sys
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from svmtool.errors import SvmtoolError, visible
 from svmtool.formats.output import replacing
@@ -144,6 +144,12 @@ def find(given: str | None, *beside: str) -> Names:
     """The names of `given`, else of the first file of names that exists beside these files, else none."""
     path = next(filter(None, map(path_beside, beside)), None) if given is None else given
     return Names() if path is None else read(path)
+
+
+def completed(names: Names, model: Any) -> Names:
+    """The names, with the classes that a model of text labels holds itself where they name none."""
+    known = None if names.classes else model.class_names
+    return names if known is None else names._replace(classes=dict(enumerate(map(str, known))))
 
 
 def path_beside(path: str) -> str | None:

@@ -26,7 +26,7 @@ KIND_NAMES = {"classification": "classifier", "regression": "regression", "one-c
 
 
 def facts(model: LinearModel | KernelModel, names: Names, path: str) -> list[Fact]:
-    """What the model is, how it was trained, its classes, certificate and size; path: for the state beside it."""
+    """What the model is, how it was trained, its classes, certificate and size; path: its file, or ""."""
     linear = isinstance(model, LinearModel)
     found: list[Fact] = [("model", _kind(model))]
     found += _training(model)
@@ -155,7 +155,7 @@ def _probabilities(model: LinearModel | KernelModel) -> str:
 
 def _state(path: str) -> list[Fact]:
     """The adaptable state beside the model."""
-    if not os.path.exists(path + adaptable.STATE):
+    if not path or not os.path.exists(path + adaptable.STATE):
         return []
     from svmtool.formats.adaptable import state
 

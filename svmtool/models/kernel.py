@@ -16,7 +16,7 @@ from svmtool.compiled.loops.kernel import kernel_loops
 from svmtool.compiled.loops.kernel.kernel_loops import LANES, LINEAR, PRECOMPUTED, STRIP_VECTORS
 from svmtool.compiled.loops.text.decision_loops import choose, couple, vote
 from svmtool.errors import ModelError
-from svmtool.models.kernel_functions import Kernel
+from svmtool.models.kernel_functions import NAMES, Kernel
 from svmtool.models.linear import Model
 from svmtool.numbers import distinct
 
@@ -84,6 +84,10 @@ class KernelModel(Model):
         if self.svm_type in CLASSIFIER_TYPES:
             return "classification"
         return "one-class" if self.svm_type == ONE_CLASS_TYPE else "regression"
+
+    def __repr__(self) -> str:
+        vectors = f"{self.total_sv} support vector{'s' * (self.total_sv != 1)}"
+        return f"<KernelModel {self.svm_type}: kernel {NAMES[self.kernel.kind]}, {vectors}{self._of_classes()}>"
 
     @property
     def total_sv(self) -> int:

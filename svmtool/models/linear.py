@@ -28,6 +28,8 @@ SOLVER_WORDS = (
 )  # fmt: skip
 RANKS_NOTE = "# The labels are ranks: ordinal regression"  # follows the weights of an ordinal model
 SOFTMAX_NOTE = "# Probabilities: softmax of the decision values"  # of a multinomial logistic model
+# Followed by a JSON list: what the labels 0, 1, .. stand for, where classes are no integers of 32 bits
+CLASSES_NOTE = "# Class names: "
 NO_PROBABILITIES = "probability output is only supported for logistic regression "
 NO_PROBABILITIES += "and for classifiers that svm-train -b 1 has trained"
 SIGMOID_NOTE = "# Sigmoid: "  # followed by A and B, a line for each column of the weights (one for two classes)
@@ -35,7 +37,22 @@ NO_CLASSES = "the model has no classes (it was trained on an empty file) and can
 OVERFLOWN = "the weights overflowed and no model is written: scale the features or choose a smaller C"
 
 BLOCK_ROWS = 2048
+SHOWN = 10  # classes in the text of a model
 MAX_LOGIT = 700.0  # exp() does not overflow up to here, so that no sum of probabilities is 0
+
+
+def classes_note(classes: list[Any]) -> str:
+    """The note that names labels 0, 1, ..; what JSON does not have as text."""
+    import json
+
+    return CLASSES_NOTE + json.dumps([c if isinstance(c, (str, int, float)) else str(c) for c in classes])
+
+
+def array_of_classes(classes: list[Any]) -> np.ndarray:
+    """The classes as an array, of objects where their types differ."""
+    import numpy as np
+
+    return np.array(classes, None if len({type(c) for c in classes}) == 1 else object)
 
 
 def weight_columns(word: str, nr_class: int) -> int:
@@ -77,6 +94,38 @@ def sigmoids_of(model: Any) -> list[tuple[float, float]]:
 
 class Model:
     """Predictions of linear and kernel models, from `decision_values` and `choose`."""
+
+    @property
+    def class_names(self: Any) -> list[Any] | None:
+        """What the labels 0, 1, .. stand for, from the notes; None without names, ModelError if they are damaged."""
+        found = [note[len(CLASSES_NOTE) :] for note in self.notes if note.startswith(CLASSES_NOTE)]
+        if not found or self.labels is None:
+            return None
+        import json
+
+        try:
+            names = json.loads(found[0])
+        except (ValueError, RecursionError):
+            names = None
+        simple = isinstance(names, list) and all(isinstance(name, (str, int, float)) for name in names)
+        if not simple or sorted(self.labels) != list(range(len(names))):
+            raise ModelError(f"ERROR: the line '{CLASSES_NOTE}' must have a JSON list of names, one for each label")
+        return names
+
+    @property
+    def classes(self: Any) -> np.ndarray | None:
+        """The classes in the order of `labels`: their names where there are some; None without labels."""
+        if self.labels is None:
+            return None
+        names = self.class_names
+        return array_of_classes(list(self.labels) if names is None else [names[label] for label in self.labels])
+
+    def _of_classes(self: Any) -> str:
+        """The first classes, for `repr`."""
+        if self.labels is None:
+            return ""
+        names = list(self.labels) if self.class_names is None else self.classes.tolist()
+        return f"; classes {', '.join(map(repr, names[:SHOWN]))}{', ..' * (len(names) > SHOWN)}"
 
     def labels_from(self: Any, decisions: np.ndarray) -> np.ndarray:
         """Predicted labels (or values) f8[n] from decision values."""
@@ -121,6 +170,11 @@ class LinearModel(Model):
 
             shape = weight_rows(n_features, bias), self.columns
             self.W = np.ascontiguousarray(W, dtype=np.float64).reshape(shape)
+
+    def __repr__(self) -> str:
+        bias = f", bias {self.bias:g}" if self.bias >= 0 else ""
+        features = f"{self.n_features} feature{'s' * (self.n_features != 1)}"
+        return f"<LinearModel {self.word}: {features}{bias}{self._of_classes()}>"
 
     @property
     def columns(self) -> int:

@@ -10,7 +10,7 @@ from svmtool import __version__
 from svmtool.compiled.loops.text.text_loops import SOME_LABELLED
 from svmtool.errors import SvmtoolError
 from svmtool.formats.models import read
-from svmtool.formats.names import Names
+from svmtool.formats.names import Names, completed
 from svmtool.formats.svmlight import table as svmlight
 from svmtool.models.kernel import UNFIT, KernelModel
 from svmtool.progress import doing
@@ -23,6 +23,7 @@ from svmtool.report.model_section import facts_section, weights_section
 def report(model_path: str, test_path: str, names: Names) -> str:
     """The page's text; SvmtoolError for files that cannot be read and an empty test set."""
     model = read(model_path)
+    names = completed(names, model)
     is_kernel = isinstance(model, KernelModel)
     rows = svmlight.read(test_path, 0 if is_kernel else 1, SOME_LABELLED)
     if not len(rows):

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
@@ -22,10 +21,14 @@ from svmtool.formats.adaptable.row_log import hashes_of
 from svmtool.models.linear import LinearModel
 from svmtool.objectives.normal_equations import equations_of
 from svmtool.sklearn import model_files
-from svmtool.sklearn.base import POSITIVE, SCALING, CertifiedEstimator, LinearDecisions
+from svmtool.sklearn.base import POSITIVE, SCALING, CertifiedEstimator, LinearDecisions, checks_parameters
+from svmtool.sklearn.described import described
 from svmtool.training.adapting.adaptable import rounding, solution
 from svmtool.training.inputs import refuse_overflow
 from svmtool.training.notices import converged, of_sums
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 ALSVM = 71  # number of the solver in the registry
 
@@ -43,6 +46,7 @@ class _Rows:
         self.known: list[Any] = []
 
 
+@described
 class AdaptableLSSVC(LinearDecisions, LinearClassifierMixin, CertifiedEstimator):
     """Least-squares SVM that learns (`partial_fit`) and unlearns (`forget`) rows exactly.
 
@@ -51,41 +55,19 @@ class AdaptableLSSVC(LinearDecisions, LinearClassifierMixin, CertifiedEstimator)
 
     Parameters
     ----------
-    C : float, default=1.0
-        Weight of the loss relative to the regulariser; larger values follow the training rows more closely.
-    fit_intercept : bool, default=True
-        Whether the model has an intercept.
-    intercept_scaling : float, default=1.0
-        Value of the constant feature whose weight makes the intercept, regularised as the others.
     verbose : int, default=0
         1 prints the certificate.
-    n_jobs : int or None, default=None
-        Number of threads; None: as many as the process may use, -1: all cores.
 
     Attributes
     ----------
-    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        Weights; of two classes one row, for `classes_[1]`.
-    intercept_ : ndarray of shape (1,) or (n_classes,)
-        Intercepts.
+    coef_
+    intercept_
     classes_ : ndarray of shape (n_classes,)
         The classes that have had rows, and those that `partial_fit` was given as `classes`.
     n_samples_seen_ : int
         Number of rows in the model.
     n_iter_ : int
         Always 1.
-    gap_ : float
-        Certified relative gap (P - D) / P: the objective exceeds its minimum by at most this share of itself.
-    objective_ : float
-        The primal value P, of several problems their sum.
-    certificate_ : Bunch
-        `primal`, `dual`, `gap` and KKT `violation`; of several problems sums, and the largest gap and violation.
-    converged_ : bool
-        Whether the fit met its stopping rule.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had column names.
 
     Examples
     --------
@@ -106,12 +88,15 @@ class AdaptableLSSVC(LinearDecisions, LinearClassifierMixin, CertifiedEstimator)
         "n_jobs": [None, Integral],
     }
 
-    def __init__(self, *, C=1.0, fit_intercept=True, intercept_scaling=1.0, verbose=0, n_jobs=None):
+    def __init__(
+        self, *, C: float = 1.0, fit_intercept: bool = True, intercept_scaling: float = 1.0, verbose: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:  # fmt: skip
         self.C, self.fit_intercept, self.intercept_scaling = C, fit_intercept, intercept_scaling
         self.verbose, self.n_jobs = verbose, n_jobs
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    @checks_parameters
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit on these rows alone.
 
         Parameters
@@ -132,8 +117,8 @@ class AdaptableLSSVC(LinearDecisions, LinearClassifierMixin, CertifiedEstimator)
         with self._records_told(X, y, sample_weight):  # none: it has no iterations
             return self._change(X, y, sample_weight, 1.0, _Rows())
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
+    @checks_parameters
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add rows to the model.
 
         Parameters
@@ -157,8 +142,8 @@ class AdaptableLSSVC(LinearDecisions, LinearClassifierMixin, CertifiedEstimator)
         held = _Rows() if first else self._held
         return self._change(X, y, sample_weight, 1.0, held, [] if classes is None else np.unique(classes).tolist())
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def forget(self, X, y, sample_weight=None):
+    @checks_parameters
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Remove rows that were added before, with the same class and weight.
 
         Parameters

@@ -11,10 +11,10 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Bunch, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -84,6 +84,25 @@ def warn(sentence: str, category: type[Warning]) -> None:
     while frame is not None and frame.f_globals.get("__name__", "").startswith(("svmtool.sklearn", "sklearn.base")):
         level, frame = level + 1, frame.f_back
     warnings.warn(sentence, category, stacklevel=level + 1)
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def checks_parameters(fit: Method) -> Method:
+    """Run scikit-learn's checks of an estimator's parameters before a method, whose type stays.
+
+    Parameters
+    ----------
+    fit : function
+        The method.
+
+    Returns
+    -------
+    function
+        The method with the checks.
+    """
+    return _fit_context(prefer_skip_nested_validation=True)(fit)
 
 
 class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
@@ -244,7 +263,7 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
 class LinearDecisions:
     """Before scikit-learn's class for linear classifiers: checks rows that it would convert unchecked."""
 
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> np.ndarray:
         """Compute the signed distance of rows to the planes.
 
         Parameters
@@ -260,6 +279,21 @@ class LinearDecisions:
         refuse_unsound(X, "X")
         with numbers_in_range():
             return super().decision_function(X)  # type: ignore[misc]
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict the class of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Values of `classes_`.
+        """
+        return super().predict(X)  # type: ignore[misc]
 
 
 class ClassifierTraining(CertifiedEstimator):

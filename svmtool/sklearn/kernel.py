@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin, _fit_context
+from sklearn.base import ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import Hidden, StrOptions
 from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import check_is_fitted
 
 from svmtool import api
-from svmtool.sklearn.base import COST, SHARE, ClassifierTraining, warn
+from svmtool.sklearn.base import COST, SHARE, ClassifierTraining, checks_parameters, warn
 from svmtool.sklearn.class_order import sorted_classes
+from svmtool.sklearn.described import ATTRIBUTES, Texts, described
 from svmtool.sklearn.kernel_base import KERNEL_CONSTRAINTS, KernelTraining
 from svmtool.sklearn.probabilities import BOOLEANS_DEPRECATED, ProbabilityMixin, method_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 FEASIBLE = 0.999  # share of the largest feasible nu: where nu is that, the bias is not determined
 
@@ -24,13 +28,27 @@ FEASIBLE = 0.999  # share of the largest feasible nu: where nu is that, the bias
 class _KernelClassifier(ProbabilityMixin, ClassifierMixin, ClassifierTraining, KernelTraining):
     """Classification: one problem for each pair of classes, with classes in ascending order."""
 
+    _described: Texts = {
+        "probability": (
+            'bool, "sigmoid" or "isotonic"',
+            'Add `predict_proba`: "sigmoid" is LIBSVM\'s, a sigmoid for each pair of classes, coupled; "isotonic" is '
+            'calibrated one class against the rest; "deprecated", for none, and True for "sigmoid" are scikit-learn\'s '
+            "values.",
+        ),
+        "random_state": ("int, RandomState instance or None", "Seed of the folds of `probability`."),
+        "coef_": ("ndarray of shape (n_pairs, n_features)", 'Weights, with kernel="linear" only.'),
+        "dual_coef_": ("{ndarray, sparse matrix} of shape (n_classes - 1, n_SV)", ATTRIBUTES["dual_coef_"][1]),
+        "intercept_": ("ndarray of shape (n_pairs,)", "Intercept of each pair of classes."),
+        "n_iter_": ("ndarray of shape (n_pairs,)", "Rounds of each pair of classes."),
+        "n_support_": ("ndarray of shape (n_classes,)", "Number of support vectors of each class."),
+    }
     _without_probabilities = "deprecated"
     _balances_rows = True  # as scikit-learn's SVC and NuSVC, unlike its LinearSVC and LogisticRegression
 
     _problem: Callable[[], dict[str, Any]]  # the solver and its keywords, as `api.fit` takes them
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    @checks_parameters
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -124,7 +142,7 @@ class _KernelClassifier(ProbabilityMixin, ClassifierMixin, ClassifierTraining, K
         found = getattr(self._model, name)
         return np.empty(0) if found is None else np.array(found)
 
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> np.ndarray:
         """Compute the decision values of rows.
 
         Parameters
@@ -147,7 +165,7 @@ class _KernelClassifier(ProbabilityMixin, ClassifierMixin, ClassifierTraining, K
         """Decision values of classes, from LIBSVM's f8 (rows, pairs)."""
         return -f[:, 0] if len(self.classes_) == 2 else _ovr_decision_function(f < 0.0, -f, len(self.classes_))
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """Predict the class of each row.
 
         Parameters
@@ -184,90 +202,27 @@ CLASSIFIER_CONSTRAINTS: dict[str, list] = {
 }
 
 
+@described
 class SVC(_KernelClassifier):
     """C-support vector classification, with scikit-learn's interface.
 
     Several classes are fitted one against another, a problem for each pair.
 
-    Parameters
-    ----------
-    C : float, default=1.0
-        Weight of the loss relative to the regulariser; larger values follow the training rows more closely.
-    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
-        The kernel; "precomputed": X holds its values; a callable returns the values of the rows of two arrays.
-    degree : int, default=3
-        Degree of the polynomial kernel.
-    gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of the kernel; "scale": 1 / (n_features * variance of X, weighted by rows), "auto": 1 / n_features.
-    coef0 : float, default=0.0
-        Constant of the polynomial and sigmoid kernels.
-    shrinking : bool, default=True
-        Accepted for compatibility.
-    probability : bool, "sigmoid" or "isotonic", default="deprecated"
-        Add `predict_proba`: "sigmoid" is LIBSVM's, a sigmoid for each pair of classes, coupled; "isotonic" is
-        calibrated one class against the rest; "deprecated", for none, and True for "sigmoid" are scikit-learn's values.
-    tol : float, default=1e-3
-        Violation of the most violating pair of dual variables at which the fit ends; `gap_` is the gap that it gave.
-    cache_size : float, default=200
-        Memory for kernel values, in MB.
-    class_weight : dict, "balanced" or None, default=None
-        Factors of C by class, without effect in NuSVC; "balanced": n_samples / (n_classes * rows of the class), where
-        `sample_weight` counts as repeated rows but in SVC and NuSVC.
-    verbose : bool or int, default=False
-        1 shows progress bars and prints the certificate, 2 prints it and each iteration.
-    max_iter : int, default=-1
-        Limit on the solver's rounds, each of many SMO steps; -1: no limit.
-    decision_function_shape : {"ovr", "ovo"}, default="ovr"
-        Columns of `decision_function`: one for each class, or one for each pair of classes.
-    break_ties : bool, default=False
-        Whether `predict` takes the class of the largest decision value where several classes have as many votes.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the folds of `probability`.
-    n_jobs : int or None, default=None
-        Number of threads; None: as many as the process may use, -1: all cores.
-    max_seconds : float or None, default=None
-        Limit on the seconds of a fit; None: no limit.
-
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes in ascending order.
-    support_ : ndarray of shape (n_SV,)
-        Row numbers of the support vectors.
-    support_vectors_ : ndarray or sparse matrix of shape (n_SV, n_features)
-        The support vectors; empty for a precomputed or callable kernel.
-    n_support_ : ndarray of shape (n_classes,)
-        Number of support vectors of each class.
-    dual_coef_ : {ndarray, sparse matrix} of shape (n_classes - 1, n_SV)
-        Coefficients of the support vectors; sparse after a fit on sparse rows.
-    intercept_ : ndarray of shape (n_pairs,)
-        Intercept of each pair of classes.
-    coef_ : ndarray of shape (n_pairs, n_features)
-        Weights, with kernel="linear" only.
-    class_weight_ : ndarray of shape (n_classes,)
-        Factor of C of each class.
-    fit_status_ : int
-        0 if the fit converged, else 1.
-    shape_fit_ : tuple of int
-        Shape of the training rows.
-    probA_ : ndarray of shape (n_pairs,)
-        Slopes of the sigmoids, with probability="sigmoid"; deprecated in scikit-learn 1.9.
-    probB_ : ndarray of shape (n_pairs,)
-        Offsets of the sigmoids, with probability="sigmoid"; deprecated in scikit-learn 1.9.
-    n_iter_ : ndarray of shape (n_pairs,)
-        Rounds of each pair of classes.
-    gap_ : float
-        Certified relative gap (P - D) / P: the objective exceeds its minimum by at most this share of itself.
-    objective_ : float
-        The primal value P, of several problems their sum.
-    certificate_ : Bunch
-        `primal`, `dual`, `gap` and KKT `violation`; of several problems sums, and the largest gap and violation.
-    converged_ : bool
-        Whether the fit met its stopping rule.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had column names.
+    classes_
+    support_
+    support_vectors_
+    n_support_
+    dual_coef_
+    intercept_
+    coef_
+    class_weight_
+    fit_status_
+    shape_fit_
+    probA_
+    probB_
+    n_iter_
 
     Examples
     --------
@@ -282,10 +237,13 @@ class SVC(_KernelClassifier):
     _parameter_constraints: dict = {**CLASSIFIER_CONSTRAINTS, "C": [COST]}
 
     def __init__(
-        self, *, C=1.0, kernel="rbf", degree=3, gamma="scale", coef0=0.0, shrinking=True,
-        probability="deprecated", tol=1e-3, cache_size=200, class_weight=None, verbose=False, max_iter=-1,
-        decision_function_shape="ovr", break_ties=False, random_state=None, n_jobs=None, max_seconds=None,
-    ):  # fmt: skip
+        self, *, C: float = 1.0, kernel: str | Callable[[Any, Any], Any] = "rbf", degree: int = 3,
+        gamma: str | float = "scale", coef0: float = 0.0, shrinking: bool = True,
+        probability: bool | str = "deprecated", tol: float = 1e-3, cache_size: float = 200,
+        class_weight: Mapping[Any, float] | str | None = None, verbose: int = False, max_iter: int = -1,
+        decision_function_shape: str = "ovr", break_ties: bool = False, random_state: Any = None,
+        n_jobs: int | None = None, max_seconds: float | None = None,
+    ) -> None:  # fmt: skip
         self.C, self.kernel, self.degree, self.gamma, self.coef0 = C, kernel, degree, gamma, coef0
         self.shrinking, self.probability, self.tol, self.cache_size = shrinking, probability, tol, cache_size
         self.class_weight, self.verbose, self.max_iter = class_weight, verbose, max_iter
@@ -296,6 +254,7 @@ class SVC(_KernelClassifier):
         return {"solver": "svc", "C": self.C}
 
 
+@described
 class NuSVC(_KernelClassifier):
     """Nu-support vector classification, with scikit-learn's interface.
 
@@ -306,81 +265,23 @@ class NuSVC(_KernelClassifier):
     nu : float, default=0.5
         Upper bound of the share of margin errors, lower bound of the share of support vectors.  Where the sizes of the
         classes do not allow it, the largest value that they allow is used, with a warning.
-    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
-        The kernel; "precomputed": X holds its values; a callable returns the values of the rows of two arrays.
-    degree : int, default=3
-        Degree of the polynomial kernel.
-    gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of the kernel; "scale": 1 / (n_features * variance of X, weighted by rows), "auto": 1 / n_features.
-    coef0 : float, default=0.0
-        Constant of the polynomial and sigmoid kernels.
-    shrinking : bool, default=True
-        Accepted for compatibility.
-    probability : bool, "sigmoid" or "isotonic", default="deprecated"
-        Add `predict_proba`: "sigmoid" is LIBSVM's, a sigmoid for each pair of classes, coupled; "isotonic" is
-        calibrated one class against the rest; "deprecated", for none, and True for "sigmoid" are scikit-learn's values.
-    tol : float, default=1e-3
-        Violation of the most violating pair of dual variables at which the fit ends; `gap_` is the gap that it gave.
-    cache_size : float, default=200
-        Memory for kernel values, in MB.
-    class_weight : dict, "balanced" or None, default=None
-        Factors of C by class, without effect in NuSVC; "balanced": n_samples / (n_classes * rows of the class), where
-        `sample_weight` counts as repeated rows but in SVC and NuSVC.
-    verbose : bool or int, default=False
-        1 shows progress bars and prints the certificate, 2 prints it and each iteration.
-    max_iter : int, default=-1
-        Limit on the solver's rounds, each of many SMO steps; -1: no limit.
-    decision_function_shape : {"ovr", "ovo"}, default="ovr"
-        Columns of `decision_function`: one for each class, or one for each pair of classes.
-    break_ties : bool, default=False
-        Whether `predict` takes the class of the largest decision value where several classes have as many votes.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the folds of `probability`.
-    n_jobs : int or None, default=None
-        Number of threads; None: as many as the process may use, -1: all cores.
-    max_seconds : float or None, default=None
-        Limit on the seconds of a fit; None: no limit.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes in ascending order.
-    support_ : ndarray of shape (n_SV,)
-        Row numbers of the support vectors.
-    support_vectors_ : ndarray or sparse matrix of shape (n_SV, n_features)
-        The support vectors; empty for a precomputed or callable kernel.
-    n_support_ : ndarray of shape (n_classes,)
-        Number of support vectors of each class.
-    dual_coef_ : {ndarray, sparse matrix} of shape (n_classes - 1, n_SV)
-        Coefficients of the support vectors; sparse after a fit on sparse rows.
-    intercept_ : ndarray of shape (n_pairs,)
-        Intercept of each pair of classes.
-    coef_ : ndarray of shape (n_pairs, n_features)
-        Weights, with kernel="linear" only.
+    classes_
+    support_
+    support_vectors_
+    n_support_
+    dual_coef_
+    intercept_
+    coef_
     class_weight_ : ndarray of shape (n_classes,)
         Factor of each class, without effect.
-    fit_status_ : int
-        0 if the fit converged, else 1.
-    shape_fit_ : tuple of int
-        Shape of the training rows.
-    probA_ : ndarray of shape (n_pairs,)
-        Slopes of the sigmoids, with probability="sigmoid"; deprecated in scikit-learn 1.9.
-    probB_ : ndarray of shape (n_pairs,)
-        Offsets of the sigmoids, with probability="sigmoid"; deprecated in scikit-learn 1.9.
-    n_iter_ : ndarray of shape (n_pairs,)
-        Rounds of each pair of classes.
-    gap_ : float
-        Certified relative gap (P - D) / P: the objective exceeds its minimum by at most this share of itself.
-    objective_ : float
-        The primal value P, of several problems their sum.
-    certificate_ : Bunch
-        `primal`, `dual`, `gap` and KKT `violation`; of several problems sums, and the largest gap and violation.
-    converged_ : bool
-        Whether the fit met its stopping rule.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had column names.
+    fit_status_
+    shape_fit_
+    probA_
+    probB_
+    n_iter_
 
     Examples
     --------
@@ -396,10 +297,13 @@ class NuSVC(_KernelClassifier):
     _parameter_constraints: dict = {**CLASSIFIER_CONSTRAINTS, "nu": [SHARE]}
 
     def __init__(
-        self, *, nu=0.5, kernel="rbf", degree=3, gamma="scale", coef0=0.0, shrinking=True,
-        probability="deprecated", tol=1e-3, cache_size=200, class_weight=None, verbose=False, max_iter=-1,
-        decision_function_shape="ovr", break_ties=False, random_state=None, n_jobs=None, max_seconds=None,
-    ):  # fmt: skip
+        self, *, nu: float = 0.5, kernel: str | Callable[[Any, Any], Any] = "rbf", degree: int = 3,
+        gamma: str | float = "scale", coef0: float = 0.0, shrinking: bool = True,
+        probability: bool | str = "deprecated", tol: float = 1e-3, cache_size: float = 200,
+        class_weight: Mapping[Any, float] | str | None = None, verbose: int = False, max_iter: int = -1,
+        decision_function_shape: str = "ovr", break_ties: bool = False, random_state: Any = None,
+        n_jobs: int | None = None, max_seconds: float | None = None,
+    ) -> None:  # fmt: skip
         self.nu, self.kernel, self.degree, self.gamma, self.coef0 = nu, kernel, degree, gamma, coef0
         self.shrinking, self.probability, self.tol, self.cache_size = shrinking, probability, tol, cache_size
         self.class_weight, self.verbose, self.max_iter = class_weight, verbose, max_iter

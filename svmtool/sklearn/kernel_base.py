@@ -26,6 +26,7 @@ from svmtool.sklearn.base import (
     POSITIVE,
     CertifiedEstimator,
 )
+from svmtool.sklearn.described import PARAMETERS, Texts
 
 KERNEL_CONSTRAINTS: dict[str, list] = {
     **COMMON_CONSTRAINTS,
@@ -55,6 +56,19 @@ def _rows_of(vectors: Any) -> dict[str, np.ndarray]:
 
 class KernelTraining(CertifiedEstimator):
     """Kernel parameters, support vectors, and decision values of the trained model."""
+
+    _described: Texts = {
+        "tol": (
+            "float",
+            "Violation of the most violating pair of dual variables at which the fit ends; `gap_` is the gap that it "
+            "gave.",
+        ),
+        "verbose": ("bool or int", PARAMETERS["verbose"][1]),
+        "max_iter": ("int", "Limit on the solver's rounds, each of many SMO steps; -1: no limit."),
+        "n_iter_": ("int", "Rounds of the solver."),
+        "coef_": ("ndarray of shape (1, n_features)", 'Weights, with kernel="linear" only.'),
+        "intercept_": ("ndarray of shape (1,)", "The intercept."),
+    }
 
     def _train(self, X: Any, y: np.ndarray | None, weights: np.ndarray | None, **options: Any) -> api.Fit:
         """Train on checked data; sets the attributes that all kernel estimators have."""
@@ -155,7 +169,7 @@ class KernelTraining(CertifiedEstimator):
         return model_files.kernel(self._model, getattr(self, "classes_", None))
 
     @property
-    def coef_(self):
+    def coef_(self) -> Any:
         """The weights of a linear kernel, which cannot be written.
 
         Returns

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import OutlierMixin, _fit_context
+from sklearn.base import OutlierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from svmtool.registry.row import BOUNDARIES
-from svmtool.sklearn.base import METHOD_CONSTRAINTS, SHARE
+from svmtool.sklearn.base import METHOD_CONSTRAINTS, SHARE, checks_parameters
+from svmtool.sklearn.described import Texts, described
 from svmtool.sklearn.kernel_base import KERNEL_CONSTRAINTS, KernelTraining
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class _KernelOneClass(OutlierMixin, KernelTraining):
     """Novelty detection with a kernel."""
+
+    _described: Texts = {"intercept_": ("ndarray of shape (1,)", "`offset_` with the opposite sign.")}
 
     def _fit_rows_alone(self, X: Any, sample_weight: Any, **options: Any) -> Any:
         X = self._data(X)
@@ -29,7 +36,7 @@ class _KernelOneClass(OutlierMixin, KernelTraining):
         self._complete = True
         return self
 
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> np.ndarray:
         """Compute the decision values of rows.
 
         Parameters
@@ -44,7 +51,7 @@ class _KernelOneClass(OutlierMixin, KernelTraining):
         """
         return self._decisions(X)[:, 0]  # as svm-predict has them: adding and subtracting rho would round
 
-    def score_samples(self, X):
+    def score_samples(self, X: Any) -> np.ndarray:
         """Compute the decision values without the offset.
 
         Parameters
@@ -59,7 +66,7 @@ class _KernelOneClass(OutlierMixin, KernelTraining):
         """
         return self._decisions(X)[:, 0] + self.offset_
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """Tell rows inside from rows outside, as `svm-predict` does.
 
         Parameters
@@ -75,6 +82,7 @@ class _KernelOneClass(OutlierMixin, KernelTraining):
         return np.where(self.decision_function(X) > 0.0, 1, -1)
 
 
+@described
 class OneClassSVM(_KernelOneClass):
     """One-class SVM for novelty detection, with scikit-learn's interface.
 
@@ -82,65 +90,21 @@ class OneClassSVM(_KernelOneClass):
 
     Parameters
     ----------
-    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
-        The kernel; "precomputed": X holds its values; a callable returns the values of the rows of two arrays.
-    degree : int, default=3
-        Degree of the polynomial kernel.
-    gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of the kernel; "scale": 1 / (n_features * variance of X, weighted by rows), "auto": 1 / n_features.
-    coef0 : float, default=0.0
-        Constant of the polynomial and sigmoid kernels.
-    tol : float, default=1e-3
-        Violation of the most violating pair of dual variables at which the fit ends; `gap_` is the gap that it gave.
     nu : float, default=0.5
         Upper bound of the share of training rows outside, lower bound of the share of support vectors.
-    shrinking : bool, default=True
-        Accepted for compatibility.
-    cache_size : float, default=200
-        Memory for kernel values, in MB.
-    verbose : bool or int, default=False
-        1 shows progress bars and prints the certificate, 2 prints it and each iteration.
-    max_iter : int, default=-1
-        Limit on the solver's rounds, each of many SMO steps; -1: no limit.
-    n_jobs : int or None, default=None
-        Number of threads; None: as many as the process may use, -1: all cores.
-    max_seconds : float or None, default=None
-        Limit on the seconds of a fit; None: no limit.
 
     Attributes
     ----------
-    support_ : ndarray of shape (n_SV,)
-        Row numbers of the support vectors.
-    support_vectors_ : ndarray or sparse matrix of shape (n_SV, n_features)
-        The support vectors; empty for a precomputed or callable kernel.
-    n_support_ : ndarray of shape (1,)
-        Number of support vectors.
-    dual_coef_ : {ndarray, sparse matrix} of shape (1, n_SV)
-        Coefficients of the support vectors; sparse after a fit on sparse rows.
-    intercept_ : ndarray of shape (1,)
-        `offset_` with the opposite sign.
-    coef_ : ndarray of shape (1, n_features)
-        Weights, with kernel="linear" only.
-    offset_ : float
-        The decision function is `score_samples` less this.
-    fit_status_ : int
-        0 if the fit converged, else 1.
-    shape_fit_ : tuple of int
-        Shape of the training rows.
-    n_iter_ : int
-        Rounds of the solver.
-    gap_ : float
-        Certified relative gap (P - D) / P: the objective exceeds its minimum by at most this share of itself.
-    objective_ : float
-        The primal value P, of several problems their sum.
-    certificate_ : Bunch
-        `primal`, `dual`, `gap` and KKT `violation`; of several problems sums, and the largest gap and violation.
-    converged_ : bool
-        Whether the fit met its stopping rule.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had column names.
+    support_
+    support_vectors_
+    n_support_
+    dual_coef_
+    intercept_
+    coef_
+    offset_
+    fit_status_
+    shape_fit_
+    n_iter_
 
     Examples
     --------
@@ -156,15 +120,16 @@ class OneClassSVM(_KernelOneClass):
     _parameter_constraints.pop("random_state")
 
     def __init__(
-        self, *, kernel="rbf", degree=3, gamma="scale", coef0=0.0, tol=1e-3, nu=0.5, shrinking=True, cache_size=200,
-        verbose=False, max_iter=-1, n_jobs=None, max_seconds=None,
-    ):  # fmt: skip
+        self, *, kernel: str | Callable[[Any, Any], Any] = "rbf", degree: int = 3, gamma: str | float = "scale",
+        coef0: float = 0.0, tol: float = 1e-3, nu: float = 0.5, shrinking: bool = True, cache_size: float = 200,
+        verbose: int = False, max_iter: int = -1, n_jobs: int | None = None, max_seconds: float | None = None,
+    ) -> None:  # fmt: skip
         self.kernel, self.degree, self.gamma, self.coef0, self.tol, self.nu = kernel, degree, gamma, coef0, tol, nu
         self.shrinking, self.cache_size = shrinking, cache_size
         self.verbose, self.max_iter, self.n_jobs, self.max_seconds = verbose, max_iter, n_jobs, max_seconds
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None, sample_weight=None):
+    @checks_parameters
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -184,6 +149,7 @@ class OneClassSVM(_KernelOneClass):
         return self._fit_rows_alone(X, sample_weight, solver="one-class", nu=self.nu, eps=self.tol)
 
 
+@described
 class FastOneClassSVM(_KernelOneClass):
     """One-class SVM without slack by cutting planes (FOSVM): all training rows are inside.
 
@@ -191,14 +157,6 @@ class FastOneClassSVM(_KernelOneClass):
 
     Parameters
     ----------
-    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
-        The kernel; "precomputed": X holds its values; a callable returns the values of the rows of two arrays.
-    degree : int, default=3
-        Degree of the polynomial kernel.
-    gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of the kernel; "scale": 1 / (n_features * variance of X, weighted by rows), "auto": 1 / n_features.
-    coef0 : float, default=0.0
-        Constant of the polynomial and sigmoid kernels.
     theta : float, default=0.1
         Accuracy: the fit ends when no row has w.f(x) < (1 - theta) rho, with the rho of the rows chosen.
     sample : int or None, default=None
@@ -206,56 +164,26 @@ class FastOneClassSVM(_KernelOneClass):
     boundary : {"theta", "rho"}, default="theta"
         "theta": the offset is the largest that all training rows reach, after samples at least (1 - theta) rho; "rho":
         it is the rho of the rows chosen, which other rows miss by a share of up to theta.
-    cache_size : float, default=200
-        Memory for kernel values, in MB.
-    verbose : bool or int, default=False
-        1 shows progress bars and prints the certificate, 2 prints it and each iteration.
     random_state : int, RandomState instance or None, default=None
         Seed of the samples.
     max_iter : int, default=-1
         Limit on the solver's iterations; -1: no limit.
-    n_jobs : int or None, default=None
-        Number of threads; None: as many as the process may use, -1: all cores.
-    max_seconds : float or None, default=None
-        Limit on the seconds of a fit; None: no limit.
     method : {"fast", "paper"}, default="fast"
         "fast": the engine, to a certified gap; "paper": the paper's algorithm as printed, as of `svm-train -s 80`, with
         `sample` as of `-s 81`.
 
     Attributes
     ----------
-    support_ : ndarray of shape (n_SV,)
-        Row numbers of the support vectors.
-    support_vectors_ : ndarray or sparse matrix of shape (n_SV, n_features)
-        The support vectors; empty for a precomputed or callable kernel.
-    n_support_ : ndarray of shape (1,)
-        Number of support vectors.
-    dual_coef_ : {ndarray, sparse matrix} of shape (1, n_SV)
-        Coefficients of the support vectors; sparse after a fit on sparse rows.
-    intercept_ : ndarray of shape (1,)
-        `offset_` with the opposite sign.
-    coef_ : ndarray of shape (1, n_features)
-        Weights, with kernel="linear" only.
-    offset_ : float
-        The decision function is `score_samples` less this.
-    fit_status_ : int
-        0 if the fit converged, else 1.
-    shape_fit_ : tuple of int
-        Shape of the training rows.
-    n_iter_ : int
-        Rounds of the solver.
-    gap_ : float
-        Certified relative gap (P - D) / P: the objective exceeds its minimum by at most this share of itself.
-    objective_ : float
-        The primal value P, of several problems their sum.
-    certificate_ : Bunch
-        `primal`, `dual`, `gap` and KKT `violation`; of several problems sums, and the largest gap and violation.
-    converged_ : bool
-        Whether the fit met its stopping rule.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had column names.
+    support_
+    support_vectors_
+    n_support_
+    dual_coef_
+    intercept_
+    coef_
+    offset_
+    fit_status_
+    shape_fit_
+    n_iter_
 
     Examples
     --------
@@ -278,16 +206,18 @@ class FastOneClassSVM(_KernelOneClass):
         _parameter_constraints.pop(_name)
 
     def __init__(
-        self, *, kernel="rbf", degree=3, gamma="scale", coef0=0.0, theta=0.1, sample=None, boundary="theta",
-        cache_size=200, verbose=False, random_state=None, max_iter=-1, n_jobs=None, max_seconds=None, method="fast",
-    ):  # fmt: skip
+        self, *, kernel: str | Callable[[Any, Any], Any] = "rbf", degree: int = 3, gamma: str | float = "scale",
+        coef0: float = 0.0, theta: float = 0.1, sample: int | None = None, boundary: str = "theta",
+        cache_size: float = 200, verbose: int = False, random_state: Any = None, max_iter: int = -1,
+        n_jobs: int | None = None, max_seconds: float | None = None, method: str = "fast",
+    ) -> None:  # fmt: skip
         self.kernel, self.degree, self.gamma, self.coef0, self.theta = kernel, degree, gamma, coef0, theta
         self.sample, self.boundary, self.cache_size = sample, boundary, cache_size
         self.verbose, self.random_state = verbose, random_state
         self.max_iter, self.n_jobs, self.max_seconds, self.method = max_iter, n_jobs, max_seconds, method
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None):
+    @checks_parameters
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the model.
 
         Parameters

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import RegressorMixin, _fit_context
+from sklearn.base import RegressorMixin
 
 from svmtool.api.arrays import floats
-from svmtool.sklearn.base import COST, NOT_NEGATIVE, POSITIVE, SHARE
+from svmtool.sklearn.base import COST, NOT_NEGATIVE, POSITIVE, SHARE, checks_parameters
+from svmtool.sklearn.described import described
 from svmtool.sklearn.kernel_base import KERNEL_CONSTRAINTS, KernelTraining
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class _KernelRegressor(RegressorMixin, KernelTraining):
@@ -18,8 +22,8 @@ class _KernelRegressor(RegressorMixin, KernelTraining):
 
     _problem: Callable[[], dict[str, Any]]  # the solver and its keywords, as `api.fit` takes them
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    @checks_parameters
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -49,7 +53,7 @@ class _KernelRegressor(RegressorMixin, KernelTraining):
         self._complete = True
         return self
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """Predict the value of each row.
 
         Parameters
@@ -65,70 +69,21 @@ class _KernelRegressor(RegressorMixin, KernelTraining):
         return self._decisions(X)[:, 0].copy()
 
 
+@described
 class SVR(_KernelRegressor):
     """Epsilon-support vector regression, with scikit-learn's interface.
 
-    Parameters
-    ----------
-    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
-        The kernel; "precomputed": X holds its values; a callable returns the values of the rows of two arrays.
-    degree : int, default=3
-        Degree of the polynomial kernel.
-    gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of the kernel; "scale": 1 / (n_features * variance of X, weighted by rows), "auto": 1 / n_features.
-    coef0 : float, default=0.0
-        Constant of the polynomial and sigmoid kernels.
-    tol : float, default=1e-3
-        Violation of the most violating pair of dual variables at which the fit ends; `gap_` is the gap that it gave.
-    C : float, default=1.0
-        Weight of the loss relative to the regulariser; larger values follow the training rows more closely.
-    epsilon : float, default=0.1
-        Half the width of the tube in which errors cost nothing.
-    shrinking : bool, default=True
-        Accepted for compatibility.
-    cache_size : float, default=200
-        Memory for kernel values, in MB.
-    verbose : bool or int, default=False
-        1 shows progress bars and prints the certificate, 2 prints it and each iteration.
-    max_iter : int, default=-1
-        Limit on the solver's rounds, each of many SMO steps; -1: no limit.
-    n_jobs : int or None, default=None
-        Number of threads; None: as many as the process may use, -1: all cores.
-    max_seconds : float or None, default=None
-        Limit on the seconds of a fit; None: no limit.
-
     Attributes
     ----------
-    support_ : ndarray of shape (n_SV,)
-        Row numbers of the support vectors.
-    support_vectors_ : ndarray or sparse matrix of shape (n_SV, n_features)
-        The support vectors; empty for a precomputed or callable kernel.
-    n_support_ : ndarray of shape (1,)
-        Number of support vectors.
-    dual_coef_ : {ndarray, sparse matrix} of shape (1, n_SV)
-        Coefficients of the support vectors; sparse after a fit on sparse rows.
-    intercept_ : ndarray of shape (1,)
-        The intercept.
-    coef_ : ndarray of shape (1, n_features)
-        Weights, with kernel="linear" only.
-    fit_status_ : int
-        0 if the fit converged, else 1.
-    shape_fit_ : tuple of int
-        Shape of the training rows.
-    n_iter_ : int
-        Rounds of the solver.
-    gap_ : float
-        Certified relative gap (P - D) / P: the objective exceeds its minimum by at most this share of itself.
-    objective_ : float
-        The primal value P, of several problems their sum.
-    certificate_ : Bunch
-        `primal`, `dual`, `gap` and KKT `violation`; of several problems sums, and the largest gap and violation.
-    converged_ : bool
-        Whether the fit met its stopping rule.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had column names.
+    support_
+    support_vectors_
+    n_support_
+    dual_coef_
+    intercept_
+    coef_
+    fit_status_
+    shape_fit_
+    n_iter_
 
     Examples
     --------
@@ -144,9 +99,11 @@ class SVR(_KernelRegressor):
     _parameter_constraints.pop("random_state")
 
     def __init__(
-        self, *, kernel="rbf", degree=3, gamma="scale", coef0=0.0, tol=1e-3, C=1.0, epsilon=0.1, shrinking=True,
-        cache_size=200, verbose=False, max_iter=-1, n_jobs=None, max_seconds=None,
-    ):  # fmt: skip
+        self, *, kernel: str | Callable[[Any, Any], Any] = "rbf", degree: int = 3, gamma: str | float = "scale",
+        coef0: float = 0.0, tol: float = 1e-3, C: float = 1.0, epsilon: float = 0.1, shrinking: bool = True,
+        cache_size: float = 200, verbose: int = False, max_iter: int = -1, n_jobs: int | None = None,
+        max_seconds: float | None = None,
+    ) -> None:  # fmt: skip
         self.kernel, self.degree, self.gamma, self.coef0, self.tol = kernel, degree, gamma, coef0, tol
         self.C, self.epsilon, self.shrinking, self.cache_size = C, epsilon, shrinking, cache_size
         self.verbose, self.max_iter, self.n_jobs, self.max_seconds = verbose, max_iter, n_jobs, max_seconds
@@ -155,6 +112,7 @@ class SVR(_KernelRegressor):
         return {"solver": "epsilon-svr", "C": self.C, "p": self.epsilon}
 
 
+@described
 class NuSVR(_KernelRegressor):
     """Nu-support vector regression, with scikit-learn's interface.
 
@@ -162,63 +120,18 @@ class NuSVR(_KernelRegressor):
     ----------
     nu : float, default=0.5
         Upper bound of the share of rows outside the tube, lower bound of the share of support vectors.
-    C : float, default=1.0
-        Weight of the loss relative to the regulariser; larger values follow the training rows more closely.
-    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
-        The kernel; "precomputed": X holds its values; a callable returns the values of the rows of two arrays.
-    degree : int, default=3
-        Degree of the polynomial kernel.
-    gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of the kernel; "scale": 1 / (n_features * variance of X, weighted by rows), "auto": 1 / n_features.
-    coef0 : float, default=0.0
-        Constant of the polynomial and sigmoid kernels.
-    shrinking : bool, default=True
-        Accepted for compatibility.
-    tol : float, default=1e-3
-        Violation of the most violating pair of dual variables at which the fit ends; `gap_` is the gap that it gave.
-    cache_size : float, default=200
-        Memory for kernel values, in MB.
-    verbose : bool or int, default=False
-        1 shows progress bars and prints the certificate, 2 prints it and each iteration.
-    max_iter : int, default=-1
-        Limit on the solver's rounds, each of many SMO steps; -1: no limit.
-    n_jobs : int or None, default=None
-        Number of threads; None: as many as the process may use, -1: all cores.
-    max_seconds : float or None, default=None
-        Limit on the seconds of a fit; None: no limit.
 
     Attributes
     ----------
-    support_ : ndarray of shape (n_SV,)
-        Row numbers of the support vectors.
-    support_vectors_ : ndarray or sparse matrix of shape (n_SV, n_features)
-        The support vectors; empty for a precomputed or callable kernel.
-    n_support_ : ndarray of shape (1,)
-        Number of support vectors.
-    dual_coef_ : {ndarray, sparse matrix} of shape (1, n_SV)
-        Coefficients of the support vectors; sparse after a fit on sparse rows.
-    intercept_ : ndarray of shape (1,)
-        The intercept.
-    coef_ : ndarray of shape (1, n_features)
-        Weights, with kernel="linear" only.
-    fit_status_ : int
-        0 if the fit converged, else 1.
-    shape_fit_ : tuple of int
-        Shape of the training rows.
-    n_iter_ : int
-        Rounds of the solver.
-    gap_ : float
-        Certified relative gap (P - D) / P: the objective exceeds its minimum by at most this share of itself.
-    objective_ : float
-        The primal value P, of several problems their sum.
-    certificate_ : Bunch
-        `primal`, `dual`, `gap` and KKT `violation`; of several problems sums, and the largest gap and violation.
-    converged_ : bool
-        Whether the fit met its stopping rule.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had column names.
+    support_
+    support_vectors_
+    n_support_
+    dual_coef_
+    intercept_
+    coef_
+    fit_status_
+    shape_fit_
+    n_iter_
 
     Examples
     --------
@@ -234,9 +147,11 @@ class NuSVR(_KernelRegressor):
     _parameter_constraints.pop("random_state")
 
     def __init__(
-        self, *, nu=0.5, C=1.0, kernel="rbf", degree=3, gamma="scale", coef0=0.0, shrinking=True, tol=1e-3,
-        cache_size=200, verbose=False, max_iter=-1, n_jobs=None, max_seconds=None,
-    ):  # fmt: skip
+        self, *, nu: float = 0.5, C: float = 1.0, kernel: str | Callable[[Any, Any], Any] = "rbf", degree: int = 3,
+        gamma: str | float = "scale", coef0: float = 0.0, shrinking: bool = True, tol: float = 1e-3,
+        cache_size: float = 200, verbose: int = False, max_iter: int = -1, n_jobs: int | None = None,
+        max_seconds: float | None = None,
+    ) -> None:  # fmt: skip
         self.nu, self.C, self.kernel, self.degree, self.gamma, self.coef0 = nu, C, kernel, degree, gamma, coef0
         self.shrinking, self.tol, self.cache_size = shrinking, tol, cache_size
         self.verbose, self.max_iter, self.n_jobs, self.max_seconds = verbose, max_iter, n_jobs, max_seconds

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from numbers import Integral
 from typing import Any
 
@@ -10,11 +11,13 @@ from sklearn.utils._param_validation import Interval
 
 from svmtool import registry
 from svmtool.sklearn.base import METHOD_CONSTRAINTS, SCALING
+from svmtool.sklearn.described import described
 from svmtool.sklearn.linear import CLASS_CONSTRAINTS, LINEAR_CONSTRAINTS, LinearClassifier
 
 LSSVM = 70
 
 
+@described
 class LSSVC(LinearClassifier):
     """Least-squares SVM, with its exact leave-one-out accuracy.
 
@@ -22,33 +25,10 @@ class LSSVC(LinearClassifier):
 
     Parameters
     ----------
-    C : float, default=1.0
-        Weight of the loss relative to the regulariser; larger values follow the training rows more closely.
     tol : float, default=1e-6
         Certified relative gap at which the fit ends; method="paper" has no tolerance, and warns of a larger gap.
-    fit_intercept : bool, default=True
-        Whether the model has an intercept.
-    intercept_scaling : float, default=1.0
-        Value of the constant feature whose weight makes the intercept, regularised as the others.
-    class_weight : dict, "balanced" or None, default=None
-        Factors of C by class, without effect in NuSVC; "balanced": n_samples / (n_classes * rows of the class), where
-        `sample_weight` counts as repeated rows but in SVC and NuSVC.
-    probability : bool, "sigmoid" or "isotonic", default=False
-        Add `predict_proba`, calibrated on decision values of 5-fold cross-validation; True is "sigmoid" (Platt).
     loo : bool, default=True
         Compute `loo_score_`; with more than 1500 features it is None, and with a method that does not give it.
-    warm_start : bool, default=False
-        Start from the weights of the last fit.
-    verbose : int, default=0
-        1 shows progress bars and prints the certificate, 2 prints it and each iteration.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the solver's random choices and of the folds of `probability`.
-    max_iter : int or None, default=None
-        Limit on the solver's iterations; None: no limit.
-    n_jobs : int or None, default=None
-        Number of threads; None: as many as the process may use, -1: all cores.
-    max_seconds : float or None, default=None
-        Limit on the seconds of a fit; None: no limit.
     method : {"fast", "paper"}, default="fast"
         "fast": the engine, to a certified gap; "paper": the paper's algorithm as printed, as of `svm-train -s 70`.
 
@@ -56,28 +36,11 @@ class LSSVC(LinearClassifier):
     ----------
     loo_score_ : float
         Accuracy on the training rows, each predicted by the model trained without it: exact, without training again.
-    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        Weights; of two classes one row, for `classes_[1]`.
-    intercept_ : ndarray of shape (1,) or (n_classes,)
-        Intercepts.
-    classes_ : ndarray of shape (n_classes,)
-        The classes in ascending order.
-    class_weight_ : ndarray of shape (n_classes,)
-        Factor of C of each class.
-    n_iter_ : int
-        Iterations, of several problems the most.
-    gap_ : float
-        Certified relative gap (P - D) / P: the objective exceeds its minimum by at most this share of itself.
-    objective_ : float
-        The primal value P, of several problems their sum.
-    certificate_ : Bunch
-        `primal`, `dual`, `gap` and KKT `violation`; of several problems sums, and the largest gap and violation.
-    converged_ : bool
-        Whether the fit met its stopping rule.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had column names.
+    coef_
+    intercept_
+    classes_
+    class_weight_
+    n_iter_
 
     Examples
     --------
@@ -97,10 +60,11 @@ class LSSVC(LinearClassifier):
     }  # fmt: skip
 
     def __init__(
-        self, *, C=1.0, tol=1e-6, fit_intercept=True, intercept_scaling=1.0, class_weight=None, probability=False,
-        loo=True, warm_start=False, verbose=0, random_state=None, max_iter=None, n_jobs=None, max_seconds=None,
-        method="fast",
-    ):  # fmt: skip
+        self, *, C: float = 1.0, tol: float = 1e-6, fit_intercept: bool = True, intercept_scaling: float = 1.0,
+        class_weight: Mapping[Any, float] | str | None = None, probability: bool | str = False, loo: bool = True,
+        warm_start: bool = False, verbose: int = 0, random_state: Any = None, max_iter: int | None = None,
+        n_jobs: int | None = None, max_seconds: float | None = None, method: str = "fast",
+    ) -> None:  # fmt: skip
         self.C, self.tol, self.fit_intercept, self.intercept_scaling = C, tol, fit_intercept, intercept_scaling
         self.class_weight, self.probability, self.loo, self.warm_start = class_weight, probability, loo, warm_start
         self.verbose, self.random_state, self.max_iter = verbose, random_state, max_iter

@@ -5,12 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.linear_model._base import LinearClassifierMixin, SparseCoefMixin
 from sklearn.utils._param_validation import Hidden, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -25,8 +24,13 @@ from svmtool.sklearn.base import (
     CertifiedEstimator,
     ClassifierTraining,
     LinearDecisions,
+    checks_parameters,
 )
+from svmtool.sklearn.described import PARAMETERS, Texts, described
 from svmtool.sklearn.probabilities import ProbabilityMixin, Sigmoid
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 SQUARED_HINGE, HINGE, CRAMMER_SINGER, L1_SQUARED_HINGE = 2, 3, 4, 5  # solvers' numbers
 LP_HINGE = 31
@@ -121,10 +125,17 @@ class LinearClassifier(
 ):  # fmt: skip
     """Linear classifiers: two classes have one weight vector, more have one for each class against the rest."""
 
+    _described: Texts = {
+        "random_state": (
+            PARAMETERS["random_state"][0],
+            "Seed of the solver's random choices and of the folds of `probability`.",
+        ),
+    }
+
     _problem: Callable[[], dict[str, Any]]  # the solver and its keywords, as `api.fit` takes them
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    @checks_parameters
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -184,6 +195,7 @@ class LinearClassifier(
         return tags
 
 
+@described
 class LinearSVC(LinearClassifier):
     """Linear support vector classification, with scikit-learn's interface.
 
@@ -196,62 +208,18 @@ class LinearSVC(LinearClassifier):
         Norm of the weights: 1/2 |w|^2 or |w|_1, which gives sparse weights.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
         Square of the hinge, or the hinge; the hinge with penalty="l1" is `LPSVC`.
-    dual : bool or "auto", default="auto"
-        Chooses nothing, the method is chosen by measured costs; what scikit-learn refuses is refused.
-    tol : float, default=1e-4
-        Certified relative gap at which the fit ends.
-    C : float, default=1.0
-        Weight of the loss relative to the regulariser; larger values follow the training rows more closely.
     multi_class : {"ovr", "crammer_singer"}, default="ovr"
         One class against the rest, or all classes in one problem.
-    fit_intercept : bool, default=True
-        Whether the model has an intercept.
-    intercept_scaling : float, default=1.0
-        Value of the constant feature whose weight makes the intercept, regularised as the others.
-    class_weight : dict, "balanced" or None, default=None
-        Factors of C by class, without effect in NuSVC; "balanced": n_samples / (n_classes * rows of the class), where
-        `sample_weight` counts as repeated rows but in SVC and NuSVC.
-    verbose : int, default=0
-        1 shows progress bars and prints the certificate, 2 prints it and each iteration.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the solver's random choices and of the folds of `probability`.
-    max_iter : int or None, default=1000
-        Limit on the solver's iterations; None: no limit.
     regularize_intercept : bool, default=True
         Whether the intercept is regularised, as in scikit-learn; False needs multi_class="ovr".
-    probability : bool, "sigmoid" or "isotonic", default=False
-        Add `predict_proba`, calibrated on decision values of 5-fold cross-validation; True is "sigmoid" (Platt).
-    warm_start : bool, default=False
-        Start from the weights of the last fit.
-    n_jobs : int or None, default=None
-        Number of threads; None: as many as the process may use, -1: all cores.
-    max_seconds : float or None, default=None
-        Limit on the seconds of a fit; None: no limit.
 
     Attributes
     ----------
-    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        Weights; of two classes one row, for `classes_[1]`.
-    intercept_ : ndarray of shape (1,) or (n_classes,)
-        Intercepts.
-    classes_ : ndarray of shape (n_classes,)
-        The classes in ascending order.
-    class_weight_ : ndarray of shape (n_classes,)
-        Factor of C of each class.
-    n_iter_ : int
-        Iterations, of several problems the most.
-    gap_ : float
-        Certified relative gap (P - D) / P: the objective exceeds its minimum by at most this share of itself.
-    objective_ : float
-        The primal value P, of several problems their sum.
-    certificate_ : Bunch
-        `primal`, `dual`, `gap` and KKT `violation`; of several problems sums, and the largest gap and violation.
-    converged_ : bool
-        Whether the fit met its stopping rule.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had column names.
+    coef_
+    intercept_
+    classes_
+    class_weight_
+    n_iter_
 
     Examples
     --------
@@ -274,10 +242,12 @@ class LinearSVC(LinearClassifier):
     }  # fmt: skip
 
     def __init__(
-        self, penalty="l2", loss="squared_hinge", *, dual="auto", tol=1e-4, C=1.0, multi_class="ovr",
-        fit_intercept=True, intercept_scaling=1.0, class_weight=None, verbose=0, random_state=None, max_iter=1000,
-        regularize_intercept=True, probability=False, warm_start=False, n_jobs=None, max_seconds=None,
-    ):  # fmt: skip
+        self, penalty: str | None = "l2", loss: str = "squared_hinge", *, dual: bool | str = "auto", tol: float = 1e-4,
+        C: float = 1.0, multi_class: str = "ovr", fit_intercept: bool = True, intercept_scaling: float = 1.0,
+        class_weight: Mapping[Any, float] | str | None = None, verbose: int = 0, random_state: Any = None,
+        max_iter: int | None = 1000, regularize_intercept: bool = True, probability: bool | str = False,
+        warm_start: bool = False, n_jobs: int | None = None, max_seconds: float | None = None,
+    ) -> None:  # fmt: skip
         self.penalty, self.loss, self.dual, self.tol, self.C = penalty, loss, dual, tol, C
         self.multi_class, self.fit_intercept, self.intercept_scaling = multi_class, fit_intercept, intercept_scaling
         self.class_weight, self.verbose, self.random_state = class_weight, verbose, random_state

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from numbers import Real
 from typing import Any
 
@@ -16,6 +17,7 @@ from svmtool import api
 from svmtool.api.run import RunContext
 from svmtool.models.linear import SOFTMAX_NOTE
 from svmtool.sklearn.base import COST, SCALING, warn
+from svmtool.sklearn.described import PARAMETERS, Texts, described
 from svmtool.sklearn.linear import CLASS_CONSTRAINTS, LINEAR_CONSTRAINTS, LinearClassifier
 from svmtool.solvers import softmax as solvers
 from svmtool.solvers.shared.base import Monitor
@@ -26,6 +28,7 @@ WORD = "L2R_LR"  # in a model file
 PENALTY_DEPRECATED = parse_version(sklearn.__version__) >= parse_version("1.8.dev0")  # by this scikit-learn
 
 
+@described
 class LogisticRegression(LinearClassifier):
     """Logistic regression with an L2 or L1 penalty, an elastic net or none, with scikit-learn's interface.
 
@@ -36,8 +39,6 @@ class LogisticRegression(LinearClassifier):
     ----------
     penalty : {"l2", "l1", "elasticnet", None}, default="deprecated"
         Deprecated in scikit-learn 1.8 in favour of `l1_ratio`, and of C=inf for None.
-    C : float, default=1.0
-        Weight of the loss relative to the regulariser; larger values follow the training rows more closely.
     l1_ratio : float, default=0.0
         Share of |w|_1, which gives sparse weights, in the regulariser; the rest is that of 1/2 |w|^2.
     dual : bool, default=False
@@ -49,48 +50,17 @@ class LogisticRegression(LinearClassifier):
         Whether the model has an intercept, which is regularised with solver="liblinear" only.
     intercept_scaling : float, default=1.0
         With solver="liblinear": value of the constant feature whose weight makes the intercept.
-    class_weight : dict, "balanced" or None, default=None
-        Factors of C by class, without effect in NuSVC; "balanced": n_samples / (n_classes * rows of the class), where
-        `sample_weight` counts as repeated rows but in SVC and NuSVC.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the solver's random choices.
     solver : {"lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"}, default="lbfgs"
         "liblinear" regularises the intercept and takes two classes only; all others are the same.
-    max_iter : int or None, default=100
-        Limit on the solver's iterations; None: no limit.
-    verbose : int, default=0
-        1 shows progress bars and prints the certificate, 2 prints it and each iteration.
-    warm_start : bool, default=False
-        Start from the weights of the last fit.
-    n_jobs : int or None, default=None
-        Number of threads; None: as many as the process may use, -1: all cores.
-    max_seconds : float or None, default=None
-        Limit on the seconds of a fit; None: no limit.
 
     Attributes
     ----------
-    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        Weights; of two classes one row, for `classes_[1]`.
-    intercept_ : ndarray of shape (1,) or (n_classes,)
-        Intercepts.
-    classes_ : ndarray of shape (n_classes,)
-        The classes in ascending order.
-    class_weight_ : ndarray of shape (n_classes,)
-        Factor of C of each class.
+    coef_
+    intercept_
+    classes_
+    class_weight_
     n_iter_ : ndarray of shape (n_problems,)
         Iterations of each problem.
-    gap_ : float
-        Certified relative gap (P - D) / P: the objective exceeds its minimum by at most this share of itself.
-    objective_ : float
-        The primal value P, of several problems their sum.
-    certificate_ : Bunch
-        `primal`, `dual`, `gap` and KKT `violation`; of several problems sums, and the largest gap and violation.
-    converged_ : bool
-        Whether the fit met its stopping rule.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had column names.
 
     Examples
     --------
@@ -104,6 +74,7 @@ class LogisticRegression(LinearClassifier):
     True
     """
 
+    _described: Texts = {"random_state": PARAMETERS["random_state"]}  # it has no folds
     probability = "logistic"  # the model's own
     _at_limit = (  # scikit-learn's words
         "The max_iter was reached which means the coef_ did not converge (max_iter={}). "
@@ -121,10 +92,12 @@ class LogisticRegression(LinearClassifier):
     }
 
     def __init__(
-        self, penalty="deprecated", *, C=1.0, l1_ratio=0.0, dual=False, tol=1e-4, fit_intercept=True,
-        intercept_scaling=1.0, class_weight=None, random_state=None, solver="lbfgs", max_iter=100, verbose=0,
-        warm_start=False, n_jobs=None, max_seconds=None,
-    ):  # fmt: skip
+        self, penalty: str | None = "deprecated", *, C: float = 1.0, l1_ratio: float | None = 0.0,
+        dual: bool | str = False, tol: float = 1e-4, fit_intercept: bool = True, intercept_scaling: float = 1.0,
+        class_weight: Mapping[Any, float] | str | None = None, random_state: Any = None, solver: str = "lbfgs",
+        max_iter: int | None = 100, verbose: int = 0, warm_start: bool = False, n_jobs: int | None = None,
+        max_seconds: float | None = None,
+    ) -> None:  # fmt: skip
         self.penalty, self.C, self.l1_ratio, self.dual, self.tol = penalty, C, l1_ratio, dual, tol
         self.fit_intercept, self.intercept_scaling, self.class_weight = fit_intercept, intercept_scaling, class_weight
         self.random_state, self.solver, self.max_iter, self.verbose = random_state, solver, max_iter, verbose

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from svmtool.models.kernel import KernelModel
-from svmtool.models.linear import LinearModel
+from svmtool.models.linear import LinearModel, classes_note
 
 
 def labels_of(classes: np.ndarray) -> tuple[tuple[int, ...], tuple[str, ...]]:
@@ -21,8 +21,7 @@ def labels_of(classes: np.ndarray) -> tuple[tuple[int, ...], tuple[str, ...]]:
     whole = np.array_equal(np.trunc(numbers), numbers) and bool(np.all(np.diff(numbers) > 0.0))
     if whole and numbers[0] >= -(2.0**31) and numbers[-1] < 2.0**31:
         return tuple(int(v) for v in numbers), ()
-    named = ", ".join(f"{k} is {ascii(name)}" for k, name in enumerate(classes.tolist()))
-    return tuple(range(len(classes))), (f"# Classes: {named}",)
+    return tuple(range(len(classes))), (classes_note(classes.tolist()),)
 
 
 def linear(

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
-from sklearn.base import OutlierMixin, _fit_context
+from sklearn.base import OutlierMixin
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
 from svmtool.models.linear import LinearModel
 from svmtool.sklearn import model_files
-from svmtool.sklearn.base import SHARE
+from svmtool.sklearn.base import SHARE, checks_parameters
+from svmtool.sklearn.described import described
 from svmtool.sklearn.linear import LINEAR_CONSTRAINTS, LinearTraining
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 LINEAR_ONE_CLASS = 21  # number of the solver in the registry
 
 
+@described
 class LinearOneClassSVM(OutlierMixin, LinearTraining):
     """Linear one-class SVM: the exact counterpart of scikit-learn's `SGDOneClassSVM`.
 
@@ -24,20 +31,6 @@ class LinearOneClassSVM(OutlierMixin, LinearTraining):
     ----------
     nu : float, default=0.5
         Upper bound of the share of training rows outside, above 0 and at most 1.
-    tol : float, default=1e-4
-        Certified relative gap at which the fit ends.
-    warm_start : bool, default=False
-        Start from the weights of the last fit.
-    verbose : int, default=0
-        1 shows progress bars and prints the certificate, 2 prints it and each iteration.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the solver's random choices.
-    max_iter : int or None, default=None
-        Limit on the solver's iterations; None: no limit.
-    n_jobs : int or None, default=None
-        Number of threads; None: as many as the process may use, -1: all cores.
-    max_seconds : float or None, default=None
-        Limit on the seconds of a fit; None: no limit.
 
     Attributes
     ----------
@@ -45,20 +38,7 @@ class LinearOneClassSVM(OutlierMixin, LinearTraining):
         Weights.
     offset_ : ndarray of shape (1,)
         The decision function is coef_.x less this.
-    n_iter_ : int
-        Iterations of the solver.
-    gap_ : float
-        Certified relative gap (P - D) / P: the objective exceeds its minimum by at most this share of itself.
-    objective_ : float
-        The primal value P, of several problems their sum.
-    certificate_ : Bunch
-        `primal`, `dual`, `gap` and KKT `violation`; of several problems sums, and the largest gap and violation.
-    converged_ : bool
-        Whether the fit met its stopping rule.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had column names.
+    n_iter_
 
     Examples
     --------
@@ -77,15 +57,16 @@ class LinearOneClassSVM(OutlierMixin, LinearTraining):
     }
 
     def __init__(
-        self, nu=0.5, *, tol=1e-4, warm_start=False, verbose=0, random_state=None, max_iter=None, n_jobs=None,
-        max_seconds=None,
-    ):  # fmt: skip
+        self, nu: float = 0.5, *, tol: float = 1e-4, warm_start: bool = False, verbose: int = 0,
+        random_state: Any = None, max_iter: int | None = None, n_jobs: int | None = None,
+        max_seconds: float | None = None,
+    ) -> None:  # fmt: skip
         self.nu, self.tol, self.warm_start = nu, tol, warm_start
         self.verbose, self.random_state, self.max_iter = verbose, random_state, max_iter
         self.n_jobs, self.max_seconds = n_jobs, max_seconds
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None, sample_weight=None):
+    @checks_parameters
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -115,7 +96,7 @@ class LinearOneClassSVM(OutlierMixin, LinearTraining):
         check_is_fitted(self)
         return model_files.linear(self._word, None, self.coef_, 0.0, self._notes, float(self.offset_[0]))
 
-    def score_samples(self, X):
+    def score_samples(self, X: Any) -> np.ndarray:
         """Compute the decision values without the offset.
 
         Parameters
@@ -132,7 +113,7 @@ class LinearOneClassSVM(OutlierMixin, LinearTraining):
         X = self._data(X, reset=False)
         return safe_sparse_dot(X, self.coef_.T)[:, 0]
 
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> np.ndarray:
         """Compute the decision values of rows.
 
         Parameters
@@ -147,7 +128,7 @@ class LinearOneClassSVM(OutlierMixin, LinearTraining):
         """
         return self.score_samples(X) - self.offset_
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """Tell rows inside from rows outside, as `svm-predict` does.
 
         Parameters

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin, _fit_context
+from sklearn.base import ClassifierMixin
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
@@ -14,13 +15,25 @@ from sklearn.utils.validation import check_is_fitted
 from svmtool.errors import clipped
 from svmtool.models.linear import LinearModel
 from svmtool.sklearn import model_files
-from svmtool.sklearn.base import METHOD_CONSTRAINTS, ClassifierTraining, warn
+from svmtool.sklearn.base import METHOD_CONSTRAINTS, ClassifierTraining, checks_parameters, warn
 from svmtool.sklearn.class_order import ordered_categories
+from svmtool.sklearn.described import Texts, described
 from svmtool.sklearn.linear import CLASS_CONSTRAINTS, LINEAR_CONSTRAINTS, LP_HINGE, LinearClassifier, LinearTraining
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 ORDINAL, L1_HINGE = 43, 51  # numbers of the solvers in the registry
 
+# What the papers' estimators have of their own, for their docstrings
+PAPER_TOL = (
+    "float",
+    'Certified relative gap at which the fit ends; with method="paper" the tolerance of the paper\'s own rule.',
+)
+FREE_INTERCEPT = "bool", "Whether the model has an intercept, which is not regularised."
 
+
+@described
 class LpSVC(LinearClassifier):
     """Lp-SVM by augmented Lagrangian multipliers: a power of the hinge between 1 and 2, with a free intercept.
 
@@ -32,56 +45,16 @@ class LpSVC(LinearClassifier):
     ----------
     p : float, default=1.5
         Power of the hinge, from 1 to 2; above 2 only the paper's algorithm has it.
-    C : float, default=1.0
-        Weight of the loss relative to the regulariser; larger values follow the training rows more closely.
-    tol : float, default=1e-4
-        Certified relative gap at which the fit ends; with method="paper" the tolerance of the paper's own rule.
-    fit_intercept : bool, default=True
-        Whether the model has an intercept, which is not regularised.
-    class_weight : dict, "balanced" or None, default=None
-        Factors of C by class, without effect in NuSVC; "balanced": n_samples / (n_classes * rows of the class), where
-        `sample_weight` counts as repeated rows but in SVC and NuSVC.
-    probability : bool, "sigmoid" or "isotonic", default=False
-        Add `predict_proba`, calibrated on decision values of 5-fold cross-validation; True is "sigmoid" (Platt).
-    warm_start : bool, default=False
-        Start from the weights of the last fit.
-    verbose : int, default=0
-        1 shows progress bars and prints the certificate, 2 prints it and each iteration.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the solver's random choices and of the folds of `probability`.
-    max_iter : int or None, default=None
-        Limit on the solver's iterations; None: no limit.
-    n_jobs : int or None, default=None
-        Number of threads; None: as many as the process may use, -1: all cores.
-    max_seconds : float or None, default=None
-        Limit on the seconds of a fit; None: no limit.
     method : {"fast", "paper"}, default="fast"
         "fast": the engine, to a certified gap; "paper": the paper's algorithm as printed, as of `svm-train -s 31`.
 
     Attributes
     ----------
-    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        Weights; of two classes one row, for `classes_[1]`.
-    intercept_ : ndarray of shape (1,) or (n_classes,)
-        Intercepts.
-    classes_ : ndarray of shape (n_classes,)
-        The classes in ascending order.
-    class_weight_ : ndarray of shape (n_classes,)
-        Factor of C of each class.
-    n_iter_ : int
-        Iterations, of several problems the most.
-    gap_ : float
-        Certified relative gap (P - D) / P: the objective exceeds its minimum by at most this share of itself.
-    objective_ : float
-        The primal value P, of several problems their sum.
-    certificate_ : Bunch
-        `primal`, `dual`, `gap` and KKT `violation`; of several problems sums, and the largest gap and violation.
-    converged_ : bool
-        Whether the fit met its stopping rule.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had column names.
+    coef_
+    intercept_
+    classes_
+    class_weight_
+    n_iter_
 
     Examples
     --------
@@ -93,15 +66,18 @@ class LpSVC(LinearClassifier):
     True
     """
 
+    _described: Texts = {"tol": PAPER_TOL, "fit_intercept": FREE_INTERCEPT}
     _parameter_constraints: dict = {
         **LINEAR_CONSTRAINTS, **CLASS_CONSTRAINTS, **METHOD_CONSTRAINTS,
         "p": [Interval(Real, 1.0, None, closed="left")],
     }  # fmt: skip
 
     def __init__(
-        self, p=1.5, *, C=1.0, tol=1e-4, fit_intercept=True, class_weight=None, probability=False, warm_start=False,
-        verbose=0, random_state=None, max_iter=None, n_jobs=None, max_seconds=None, method="fast",
-    ):  # fmt: skip
+        self, p: float = 1.5, *, C: float = 1.0, tol: float = 1e-4, fit_intercept: bool = True,
+        class_weight: Mapping[Any, float] | str | None = None, probability: bool | str = False,
+        warm_start: bool = False, verbose: int = 0, random_state: Any = None, max_iter: int | None = None,
+        n_jobs: int | None = None, max_seconds: float | None = None, method: str = "fast",
+    ) -> None:  # fmt: skip
         self.p, self.C, self.tol, self.fit_intercept = p, C, tol, fit_intercept
         self.class_weight, self.probability, self.warm_start = class_weight, probability, warm_start
         self.verbose, self.random_state, self.max_iter = verbose, random_state, max_iter
@@ -112,6 +88,7 @@ class LpSVC(LinearClassifier):
         return {"solver": LP_HINGE, "C": self.C, "loss_power": self.p, **self._rule(), **bias}
 
 
+@described
 class LPSVC(LinearClassifier):
     """LP-SVM: the hinge with the L1 norm, which gives sparse weights, and a free intercept.
 
@@ -120,56 +97,16 @@ class LPSVC(LinearClassifier):
 
     Parameters
     ----------
-    C : float, default=1.0
-        Weight of the loss relative to the regulariser; larger values follow the training rows more closely.
-    tol : float, default=1e-4
-        Certified relative gap at which the fit ends; with method="paper" the tolerance of the paper's own rule.
-    fit_intercept : bool, default=True
-        Whether the model has an intercept, which is not regularised.
-    class_weight : dict, "balanced" or None, default=None
-        Factors of C by class, without effect in NuSVC; "balanced": n_samples / (n_classes * rows of the class), where
-        `sample_weight` counts as repeated rows but in SVC and NuSVC.
-    probability : bool, "sigmoid" or "isotonic", default=False
-        Add `predict_proba`, calibrated on decision values of 5-fold cross-validation; True is "sigmoid" (Platt).
-    warm_start : bool, default=False
-        Start from the weights of the last fit.
-    verbose : int, default=0
-        1 shows progress bars and prints the certificate, 2 prints it and each iteration.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the solver's random choices and of the folds of `probability`.
-    max_iter : int or None, default=None
-        Limit on the solver's iterations; None: no limit.
-    n_jobs : int or None, default=None
-        Number of threads; None: as many as the process may use, -1: all cores.
-    max_seconds : float or None, default=None
-        Limit on the seconds of a fit; None: no limit.
     method : {"fast", "paper"}, default="fast"
         "fast": the engine, to a certified gap; "paper": the paper's algorithm as printed, as of `svm-train -s 51`.
 
     Attributes
     ----------
-    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        Weights; of two classes one row, for `classes_[1]`.
-    intercept_ : ndarray of shape (1,) or (n_classes,)
-        Intercepts.
-    classes_ : ndarray of shape (n_classes,)
-        The classes in ascending order.
-    class_weight_ : ndarray of shape (n_classes,)
-        Factor of C of each class.
-    n_iter_ : int
-        Iterations, of several problems the most.
-    gap_ : float
-        Certified relative gap (P - D) / P: the objective exceeds its minimum by at most this share of itself.
-    objective_ : float
-        The primal value P, of several problems their sum.
-    certificate_ : Bunch
-        `primal`, `dual`, `gap` and KKT `violation`; of several problems sums, and the largest gap and violation.
-    converged_ : bool
-        Whether the fit met its stopping rule.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had column names.
+    coef_
+    intercept_
+    classes_
+    class_weight_
+    n_iter_
 
     Examples
     --------
@@ -181,12 +118,15 @@ class LPSVC(LinearClassifier):
     True
     """
 
+    _described: Texts = {"tol": PAPER_TOL, "fit_intercept": FREE_INTERCEPT}
     _parameter_constraints: dict = {**LINEAR_CONSTRAINTS, **CLASS_CONSTRAINTS, **METHOD_CONSTRAINTS}
 
     def __init__(
-        self, *, C=1.0, tol=1e-4, fit_intercept=True, class_weight=None, probability=False, warm_start=False,
-        verbose=0, random_state=None, max_iter=None, n_jobs=None, max_seconds=None, method="fast",
-    ):  # fmt: skip
+        self, *, C: float = 1.0, tol: float = 1e-4, fit_intercept: bool = True,
+        class_weight: Mapping[Any, float] | str | None = None, probability: bool | str = False,
+        warm_start: bool = False, verbose: int = 0, random_state: Any = None, max_iter: int | None = None,
+        n_jobs: int | None = None, max_seconds: float | None = None, method: str = "fast",
+    ) -> None:  # fmt: skip
         self.C, self.tol, self.fit_intercept = C, tol, fit_intercept
         self.class_weight, self.probability, self.warm_start = class_weight, probability, warm_start
         self.verbose, self.random_state, self.max_iter = verbose, random_state, max_iter
@@ -196,6 +136,7 @@ class LPSVC(LinearClassifier):
         return {"solver": L1_HINGE, "C": self.C, **self._rule(), **self._bias(self.fit_intercept)}
 
 
+@described
 class OrdinalSVM(ClassifierMixin, ClassifierTraining, LinearTraining):
     """Ordinal regression: classes in their order are ranks, told apart by one direction and thresholds.
 
@@ -207,25 +148,6 @@ class OrdinalSVM(ClassifierMixin, ClassifierTraining, LinearTraining):
 
     Parameters
     ----------
-    C : float, default=1.0
-        Weight of the loss relative to the regulariser; larger values follow the training rows more closely.
-    tol : float, default=1e-4
-        Certified relative gap at which the fit ends; with method="paper" the tolerance of the paper's own rule.
-    class_weight : dict, "balanced" or None, default=None
-        Factors of C by class, without effect in NuSVC; "balanced": n_samples / (n_classes * rows of the class), where
-        `sample_weight` counts as repeated rows but in SVC and NuSVC.
-    warm_start : bool, default=False
-        Start from the weights of the last fit.
-    verbose : int, default=0
-        1 shows progress bars and prints the certificate, 2 prints it and each iteration.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the solver's random choices.
-    max_iter : int or None, default=None
-        Limit on the solver's iterations; None: no limit.
-    n_jobs : int or None, default=None
-        Number of threads; None: as many as the process may use, -1: all cores.
-    max_seconds : float or None, default=None
-        Limit on the seconds of a fit; None: no limit.
     method : {"fast", "paper"}, default="fast"
         "fast": the engine, to a certified gap; "paper": the paper's algorithm as printed, as of `svm-train -s 43`.
 
@@ -237,22 +159,8 @@ class OrdinalSVM(ClassifierMixin, ClassifierTraining, LinearTraining):
         A row has the rank of the number of thresholds that coef_.x reaches.
     classes_ : ndarray of shape (n_classes,)
         The classes in their order.
-    class_weight_ : ndarray of shape (n_classes,)
-        Factor of C of each class.
-    n_iter_ : int
-        Iterations, of several problems the most.
-    gap_ : float
-        Certified relative gap (P - D) / P: the objective exceeds its minimum by at most this share of itself.
-    objective_ : float
-        The primal value P, of several problems their sum.
-    certificate_ : Bunch
-        `primal`, `dual`, `gap` and KKT `violation`; of several problems sums, and the largest gap and violation.
-    converged_ : bool
-        Whether the fit met its stopping rule.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had column names.
+    class_weight_
+    n_iter_
 
     Examples
     --------
@@ -263,6 +171,7 @@ class OrdinalSVM(ClassifierMixin, ClassifierTraining, LinearTraining):
     [1, 3, 5]
     """
 
+    _described: Texts = {"tol": PAPER_TOL}
     fit_intercept = False  # the thresholds take its place
     _parameter_constraints: dict = {
         **{name: rule for name, rule in LINEAR_CONSTRAINTS.items() if name != "fit_intercept"},
@@ -271,15 +180,16 @@ class OrdinalSVM(ClassifierMixin, ClassifierTraining, LinearTraining):
     }
 
     def __init__(
-        self, *, C=1.0, tol=1e-4, class_weight=None, warm_start=False, verbose=0, random_state=None, max_iter=None,
-        n_jobs=None, max_seconds=None, method="fast",
-    ):  # fmt: skip
+        self, *, C: float = 1.0, tol: float = 1e-4, class_weight: Mapping[Any, float] | str | None = None,
+        warm_start: bool = False, verbose: int = 0, random_state: Any = None, max_iter: int | None = None,
+        n_jobs: int | None = None, max_seconds: float | None = None, method: str = "fast",
+    ) -> None:  # fmt: skip
         self.C, self.tol, self.class_weight, self.warm_start = C, tol, class_weight, warm_start
         self.verbose, self.random_state, self.max_iter = verbose, random_state, max_iter
         self.n_jobs, self.max_seconds, self.method = n_jobs, max_seconds, method
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    @checks_parameters
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -320,7 +230,7 @@ class OrdinalSVM(ClassifierMixin, ClassifierTraining, LinearTraining):
         b = -np.concatenate([[0.0], np.cumsum(self.thresholds_)]) if k > 2 else -self.thresholds_
         return model_files.classifier(self._word, self.classes_, W, b, self._notes)
 
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> np.ndarray:
         """Compute the decision values of rows.
 
         Parameters
@@ -341,7 +251,7 @@ class OrdinalSVM(ClassifierMixin, ClassifierTraining, LinearTraining):
             return f[:, 0]
         return np.hstack([np.zeros((len(f), 1)), np.cumsum(f, axis=1)])
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """Predict the class of each row.
 
         Parameters

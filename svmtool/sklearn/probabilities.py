@@ -32,7 +32,7 @@ def method_of(probability: bool | str) -> str | None:
 class Sigmoid:
     """P(class | f) = 1 / (1 + exp(A f + B)): Platt's sigmoid, by the algorithm of Lin, Lin and Weng (2007)."""
 
-    def __init__(self, values: np.ndarray, of_class: np.ndarray, weights: np.ndarray):
+    def __init__(self, values: np.ndarray, of_class: np.ndarray, weights: np.ndarray) -> None:
         self.A, self.B = fit_sigmoid(values, of_class, weights)
 
     def __call__(self, values: np.ndarray) -> np.ndarray:
@@ -42,7 +42,7 @@ class Sigmoid:
 class Isotonic:
     """P(class | f) as a non-decreasing step function of f."""
 
-    def __init__(self, values: np.ndarray, of_class: np.ndarray, weights: np.ndarray):
+    def __init__(self, values: np.ndarray, of_class: np.ndarray, weights: np.ndarray) -> None:
         self.regression = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip")
         self.regression.fit(values, of_class.astype(np.float64), sample_weight=weights)
 

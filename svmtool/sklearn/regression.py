@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import RegressorMixin, _fit_context
+from sklearn.base import RegressorMixin
 from sklearn.linear_model._base import LinearModel
 from sklearn.utils._param_validation import Hidden, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from svmtool.api.arrays import floats, refuse_unsound
 from svmtool.sklearn import model_files
-from svmtool.sklearn.base import NOT_NEGATIVE, SCALING, numbers_in_range
+from svmtool.sklearn.base import NOT_NEGATIVE, SCALING, checks_parameters, numbers_in_range
+from svmtool.sklearn.described import described
 from svmtool.sklearn.linear import LINEAR_CONSTRAINTS, LinearTraining, refuse_unsupported
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 SVR_SQUARED, SVR_TUBE = 11, 13  # numbers of the solvers in the registry
 
 
+@described
 class LinearSVR(RegressorMixin, LinearModel, LinearTraining):
     """Linear support vector regression, with scikit-learn's interface.
 
@@ -25,32 +30,8 @@ class LinearSVR(RegressorMixin, LinearModel, LinearTraining):
 
     Parameters
     ----------
-    epsilon : float, default=0.0
-        Half the width of the tube in which errors cost nothing.
-    tol : float, default=1e-4
-        Certified relative gap at which the fit ends.
-    C : float, default=1.0
-        Weight of the loss relative to the regulariser; larger values follow the training rows more closely.
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
         Loss outside the tube: the distance from it, or its square.
-    fit_intercept : bool, default=True
-        Whether the model has an intercept.
-    intercept_scaling : float, default=1.0
-        Value of the constant feature whose weight makes the intercept, regularised as the others.
-    dual : bool or "auto", default="auto"
-        Chooses nothing, the method is chosen by measured costs; what scikit-learn refuses is refused.
-    verbose : int, default=0
-        1 shows progress bars and prints the certificate, 2 prints it and each iteration.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the solver's random choices.
-    max_iter : int or None, default=1000
-        Limit on the solver's iterations; None: no limit.
-    warm_start : bool, default=False
-        Start from the weights of the last fit.
-    n_jobs : int or None, default=None
-        Number of threads; None: as many as the process may use, -1: all cores.
-    max_seconds : float or None, default=None
-        Limit on the seconds of a fit; None: no limit.
 
     Attributes
     ----------
@@ -58,20 +39,7 @@ class LinearSVR(RegressorMixin, LinearModel, LinearTraining):
         Weights.
     intercept_ : ndarray of shape (1,)
         The intercept.
-    n_iter_ : int
-        Iterations of the solver.
-    gap_ : float
-        Certified relative gap (P - D) / P: the objective exceeds its minimum by at most this share of itself.
-    objective_ : float
-        The primal value P, of several problems their sum.
-    certificate_ : Bunch
-        `primal`, `dual`, `gap` and KKT `violation`; of several problems sums, and the largest gap and violation.
-    converged_ : bool
-        Whether the fit met its stopping rule.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had column names.
+    n_iter_
 
     Examples
     --------
@@ -92,16 +60,18 @@ class LinearSVR(RegressorMixin, LinearModel, LinearTraining):
     }
 
     def __init__(
-        self, *, epsilon=0.0, tol=1e-4, C=1.0, loss="epsilon_insensitive", fit_intercept=True, intercept_scaling=1.0,
-        dual="auto", verbose=0, random_state=None, max_iter=1000, warm_start=False, n_jobs=None, max_seconds=None,
-    ):  # fmt: skip
+        self, *, epsilon: float = 0.0, tol: float = 1e-4, C: float = 1.0, loss: str = "epsilon_insensitive",
+        fit_intercept: bool = True, intercept_scaling: float = 1.0, dual: bool | str = "auto", verbose: int = 0,
+        random_state: Any = None, max_iter: int | None = 1000, warm_start: bool = False, n_jobs: int | None = None,
+        max_seconds: float | None = None,
+    ) -> None:  # fmt: skip
         self.epsilon, self.tol, self.C, self.loss = epsilon, tol, C, loss
         self.fit_intercept, self.intercept_scaling, self.dual = fit_intercept, intercept_scaling, dual
         self.verbose, self.random_state, self.max_iter = verbose, random_state, max_iter
         self.warm_start, self.n_jobs, self.max_seconds = warm_start, n_jobs, max_seconds
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    @checks_parameters
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
 
         Parameters

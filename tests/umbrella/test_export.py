@@ -15,9 +15,9 @@ from conftest import SHARED
 
 from svmtool import api
 from svmtool.errors import ModelError, SvmtoolError
-from svmtool.export.c_source import c_source
-from svmtool.export.json_text import json_text
-from svmtool.export.onnx_graph import _floats, onnx_bytes, single_precision_error
+from svmtool.exports.c_source import c_source
+from svmtool.exports.json_text import json_text
+from svmtool.exports.onnx_graph import _floats, onnx_bytes, single_precision_error
 from svmtool.formats.models import read
 from svmtool.formats.names import Names
 from svmtool.formats.svmlight import table

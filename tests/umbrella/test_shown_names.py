@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 import pytest
 
 from svmtool.errors import visible
-from svmtool.export.c_source import _comment
+from svmtool.exports.c_source import _comment
 from svmtool.formats import names as names_file
 
 PIECES = (

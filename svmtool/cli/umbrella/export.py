@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 
 import click
 
 from svmtool.cli import checks
 from svmtool.cli.console import stderr_line
 from svmtool.cli.umbrella import FILE, names_option
-from svmtool.errors import SvmtoolError, visible
+from svmtool.errors import SvmtoolError
 
 
 @click.command("export", short_help="Write a model as C source, ONNX graph or JSON.")
@@ -26,40 +25,26 @@ def command(model: str, form: str | None, output: str, prefix: str, names: str |
 
     The C source has functions for dense and sparse rows that return the labels of svm-predict.
     """
+    from svmtool.exports import check_prefix, exported
     from svmtool.formats import names as names_file
     from svmtool.formats.models import read
     from svmtool.formats.output import replacing
-    from svmtool.inspection.facts import facts
     from svmtool.models.kernel import KernelModel
 
     if form is None:
         raise SvmtoolError("svmtool export: choose one of --c, --onnx and --json")
-    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", prefix):
-        raise SvmtoolError(f"--prefix {prefix}: must be a name in C: letters, digits and _")
+    check_prefix(prefix)
     if form == "onnx" and output == "-":
         raise SvmtoolError("--onnx writes a binary file: name it by -o FILE.onnx")
     inputs = [("the model", model), ("--names", names), ("the names", names_file.path_beside(model))]
     checks.refuse_overwriting(inputs, [("-o", None if output == "-" else output)])
     found = read(model)
-    called = names_file.find(names, model)
-    lines = [f"{os.path.basename(model)}, exported by svmtool", *(f"{k}: {v}" for k, v in facts(found, called, model))]
-    about = "\n".join(map(visible, lines))
-    if form == "c":
-        from svmtool.export.c_source import c_source
-
-        pieces = (piece.encode() for piece in c_source(found, about, prefix))
-    elif form == "json":
-        from svmtool.export.json_text import json_text
-
-        pieces = iter([json_text(found, called).encode() + b"\n"])
-    else:
-        from svmtool.export.onnx_graph import onnx_bytes, single_precision_error
-
-        pieces = iter([onnx_bytes(found, about)])
-        if isinstance(found, KernelModel):
-            error = single_precision_error(found)
-            words = "single precision changes decision values of the support vectors by up to"
-            stderr_line(f"{output}: {words} {error:.2g}")
+    called = names_file.completed(names_file.find(names, model), found)
     with replacing(output) as file:
-        for piece in pieces:
+        for piece in exported(found, form, os.path.basename(model), called, model, prefix):
             file.write(piece)
+    if form == "onnx" and isinstance(found, KernelModel):
+        from svmtool.exports.onnx_graph import single_precision_error
+
+        words = "single precision changes decision values of the support vectors by up to"
+        stderr_line(f"{output}: {words} {single_precision_error(found):.2g}")

@@ -34,7 +34,8 @@ def command(model: str, names: str | None, top: int, chosen: str | None, plot: s
         raise SvmtoolError(f"--plot writes SVG: name the file {os.path.splitext(plot)[0] or 'weights'}.svg")
     beside = names_file.path_beside(model)
     checks.refuse_overwriting([("the model", model), ("--names", names), ("the names", beside)], [("--plot", plot)])
-    found, called = read(model), names_file.find(names, model)
+    found = read(model)
+    called = names_file.completed(names_file.find(names, model), found)
     every = columns(found, called)
     if chosen is not None:
         kept = [c for c in every if c.label is not None and chosen in (str(c.label), called.of_class(c.label))]

@@ -11,7 +11,7 @@ import numpy as np
 
 from svmtool.data.dataset import Dataset
 from svmtool.errors import ModelError, SvmtoolError
-from svmtool.export.c_source import offsets_of, refuse_unusable
+from svmtool.exports.c_source import offsets_of, refuse_unusable
 from svmtool.models.kernel import KernelModel
 from svmtool.models.kernel_functions import NAMES
 from svmtool.models.linear import LinearModel

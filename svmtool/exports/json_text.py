@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from svmtool.export.c_source import refuse_unusable
+from svmtool.exports.c_source import refuse_unusable
 from svmtool.formats.names import Names
 from svmtool.inspection.facts import certificate_of, solver_of
 from svmtool.models.kernel import KernelModel

@@ -1,1 +1,0 @@
-"""Models in other forms: C source, ONNX graphs, JSON."""

@@ -1,0 +1,104 @@
+"""Text as labels: models number and name them, predictions give them back; models in other forms and as text."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import svmtool
+from svmtool.errors import ModelError
+
+RNG = np.random.default_rng(3)
+X = RNG.normal(size=(60, 3))
+NUMBERS = np.digitize(X[:, 0], [-0.5, 0.5])
+NAMES = np.array(["ham", "maybe", "spam"])
+Y = NAMES[NUMBERS]
+FORMS = {
+    "array": Y, "objects": Y.astype(object), "list": Y.tolist(), "column": Y[:, None],
+    "digits": np.array(["1", "2", "3"])[NUMBERS],
+}  # fmt: skip
+RUNS = ({}, {"solver": 4}, {"solver": 0, "C": 3.0}, {"kernel": "rbf", "probability": True}, {"solver": 71})
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("run", RUNS, ids=str)
+def test_predictions_are_the_labels_that_were_given(run, form, tmp_path):
+    y = FORMS[form]
+    done, plain = svmtool.fit(X, y, **run), svmtool.fit(X, NUMBERS, **run)
+    names = np.unique(np.asarray(y).astype(str))
+    found = svmtool.predict(done, X)
+    np.testing.assert_array_equal(found, names[svmtool.predict(plain, X).astype(int)])
+    assert done.model.classes.tolist() == [names[label] for label in done.model.labels]
+    svmtool.save_model(done, tmp_path / "m")
+    for model in (svmtool.load_model(tmp_path / "m"), svmtool.loads(svmtool.dumps(done))):
+        np.testing.assert_array_equal(svmtool.predict(model, X), found)
+        np.testing.assert_array_equal(svmtool.decision_values(model, X), svmtool.decision_values(plain, X))
+
+
+def test_class_weights_and_folds_go_by_the_names():
+    weighted = svmtool.fit(X, Y, class_weight={"spam": 5.0})
+    np.testing.assert_array_equal(weighted.model.W, svmtool.fit(X, NUMBERS, class_weight={2: 5.0}).model.W)
+    options = {"folds": 3, "metrics": ["accuracy", "f1", lambda y, p: float(np.mean(y == p))]}
+    found, plain = svmtool.cross_validate(X, Y, **options), svmtool.cross_validate(X, NUMBERS, **options)
+    np.testing.assert_array_equal(found.predictions, NAMES[plain.predictions.astype(int)])
+    assert found.metrics == plain.metrics and found.metrics["accuracy"] == found.metrics["<lambda>"]
+    assert svmtool.search_C(X, Y, folds=2).best == svmtool.search_C(X, NUMBERS, folds=2).best
+
+
+def test_one_class_problems_take_any_labels():
+    np.testing.assert_array_equal(svmtool.predict(svmtool.fit(X + 5.0, Y, solver=21), X + 5.0)[:2] ** 2, [1.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    "change, sentence",
+    [
+        ({"solver": 11}, "y holds text, such as 'ham': solver 11 (l2svr) needs numbers"),
+        ({"solver": 43}, "y holds text, such as 'ham': solver 43 (mfn-ordinal) needs numbers"),
+        ({"y": ["no"] * 60}, "contains only one class: 'no'"),
+        ({"y": np.stack([Y, Y], axis=1)}, "y should be a 1d array, got an array of shape (60, 2) instead."),
+        ({"class_weight": {"eggs": 2.0}}, "class_weight has the label 'eggs', which y does not have"),
+        ({"init": svmtool.fit(X, NUMBERS)}, "init has other classes than y"),
+        ({"y": [*Y[:-1], None]}, "Input y:"),
+    ],
+)
+def test_what_cannot_be(change, sentence):
+    with pytest.raises((TypeError, ValueError)) as e:
+        svmtool.fit(**{"X": X, "y": Y, **change})
+    assert sentence in str(e.value)
+
+
+def test_warnings_name_classes():
+    few = np.where(np.arange(60) < 1, "rare", "often")
+    done = svmtool.fit(X, few, kernel="rbf", probability=True)
+    assert any("rare" in sentence for sentence in done.warnings)
+
+
+def test_a_damaged_note_is_one_sentence():
+    text = svmtool.dumps(svmtool.fit(X, Y))
+    for old, new in (('"spam"]', '"spam"'), (', "spam"]', "]"), ('"spam"]', "[]]"), ('"spam"]', "[" * 10**5)):
+        model = svmtool.loads(text.replace(old, new))
+        with pytest.raises(ModelError, match="must have a JSON list of names, one for each label"):
+            svmtool.predict(model, X)
+
+
+def test_export_writes_what_the_ending_says(tmp_path):
+    done = svmtool.fit(X, Y)
+    svmtool.export(done, tmp_path / "m.json")
+    assert json.loads((tmp_path / "m.json").read_text())["label_names"] == done.model.classes.tolist()
+    svmtool.export(done, tmp_path / "m.txt", "c", prefix="spam")
+    assert "spam_" in (tmp_path / "m.txt").read_text()
+    for path, more, sentence in (("m.txt", {}, "form must be one of"), ("m.c", {"prefix": "1"}, "must be a name in C")):
+        with pytest.raises(ValueError, match=sentence):
+            svmtool.export(done, tmp_path / path, **more)
+
+
+def test_models_and_certificates_say_what_they_are():
+    done, kernel = svmtool.fit(X, Y, bias=1.0), svmtool.fit(X, NUMBERS, kernel="rbf")
+    assert repr(done.model) == "<LinearModel L2R_L2LOSS_SVC_DUAL: 3 features, bias 1; classes " + (
+        ", ".join(map(repr, done.model.classes.tolist())) + ">"
+    )
+    vectors = kernel.model.total_sv
+    assert repr(kernel.model).startswith(f"<KernelModel c_svc: kernel rbf, {vectors} support vectors; classes ")
+    assert repr(done.certificate) == f"<Certificate: {done.certificate.line()}>"

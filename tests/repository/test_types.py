@@ -1,0 +1,96 @@
+"""Programs of users pass type checkers: the examples of the documentation, and one that uses most of the interface."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import subprocess
+import sys
+
+import pytest
+from conftest import REPOSITORY
+
+RIGHT = """\
+from __future__ import annotations
+
+import numpy as np
+
+import svmtool
+from svmtool.sklearn import SVC, LinearSVC, LinearSVR, LogisticRegression, OneClassSVM
+
+X = np.array([[-2.0], [-1.0], [1.0], [2.0]])
+done = svmtool.fit(X, ["no", "no", "yes", "yes"], solver="l2svc", C=10.0, gap=1e-8)
+weights: np.ndarray = done.model.W.round(3)
+gap: float = done.certificate.gap
+text: str = done.message
+kernel = svmtool.fit(X, [0, 0, 1, 1], kernel="rbf", gamma=0.5, probability=True, class_weight={0: 2.0})
+vectors: int = kernel.model.total_sv
+labels: np.ndarray = svmtool.predict(done, X)
+shares: np.ndarray = svmtool.probabilities(kernel.model, X)
+found = svmtool.cross_validate(X, [0, 0, 1, 1], folds=2, metrics="accuracy", C=2.0)
+accuracy: float = found.metrics["accuracy"]
+best: float = svmtool.search_C(X, [0, 0, 1, 1], folds=2).best.C
+svmtool.save_model(done, "m")
+again: np.ndarray = svmtool.decision_values(svmtool.load_model("m"), X)
+predicted: np.ndarray = LinearSVC(C=2.0).fit(X, [0, 0, 1, 1]).predict(X)
+values: np.ndarray = SVC().fit(X, [0, 0, 1, 1]).decision_function(X)
+targets: np.ndarray = LinearSVR(dual=True).fit(X, [0.0, 1.0, 2.0, 3.0]).predict(X)
+sure: np.ndarray = LogisticRegression().fit(X, [0, 0, 1, 1]).predict_proba(X)
+inside: np.ndarray = OneClassSVM(nu=0.5).fit(X).predict(X)
+svmtool.save_model(LinearSVC().fit(X, [0, 0, 1, 1]), "n")
+"""
+WRONG = (
+    "svmtool.fit(X, [0, 0, 1, 1], c=1.0)",
+    "svmtool.fit(X, [0, 0, 1, 1], C='1')",
+    "svmtool.cross_validate(X, [0, 0, 1, 1], c=1.0)",
+    "done.model.total_sv",
+)
+# scikit-learn and matplotlib have no types of their own
+MYPY = ["mypy", "--strict", "--disable-error-code=import-untyped", "--disable-error-code=import-not-found"]
+CHECKERS = {"mypy": MYPY, "pyright": ["pyright", "--pythonpath", sys.executable]}
+
+
+@pytest.fixture(params=CHECKERS)
+def check(request, tmp_path):
+    """A function that returns what a type checker says of programs in a folder of their own."""
+    if importlib.util.find_spec(request.param) is None:
+        pytest.skip(f"needs {request.param}: pip install {request.param}")
+
+    def run(*programs):
+        (tmp_path / "pyproject.toml").write_text("")
+        command = [sys.executable, "-m", *CHECKERS[request.param], *programs]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600)
+        return done.returncode, done.stdout
+
+    return run
+
+
+def test_programs_of_users(check, tmp_path):
+    lines = RIGHT.count("\n")
+    (tmp_path / "right.py").write_text(RIGHT)
+    (tmp_path / "wrong.py").write_text(RIGHT + "\n".join(WRONG) + "\n")
+    programs = [path.name for path in (REPOSITORY / "docs" / "examples").glob("*.py")]
+    for name in programs:
+        shutil.copy(REPOSITORY / "docs" / "examples" / name, tmp_path)
+    if importlib.util.find_spec("matplotlib") is None or importlib.util.find_spec("sklearn") is None:
+        programs = []
+    code, text = check("right.py", *programs)
+    assert code == 0, text
+    code, text = check("wrong.py")
+    assert code == 1
+    for k in range(len(WRONG)):
+        assert f"wrong.py:{lines + k + 1}:" in text, WRONG[k]
+
+
+def test_keywords_are_those_of_fit():
+    import inspect
+
+    from svmtool.api.keywords import FitKeywords, SolverOptions
+    from svmtool.api.settings import DEFAULTS
+    from svmtool.api.solver_choice import OPTION_OF
+    from svmtool.api.training import fit
+
+    named = {p.name for p in inspect.signature(fit).parameters.values() if p.kind is p.KEYWORD_ONLY} - {"kernel"}
+    assert set(SolverOptions.__annotations__) == set(OPTION_OF)
+    assert set(FitKeywords.__annotations__) == named | set(OPTION_OF)
+    assert set(DEFAULTS) <= named
