@@ -112,7 +112,9 @@ def fit(
     init : Fit or LinearModel, optional
         Linear models: where to start.
     callback : callable, optional
-        Receives a dict for each step of a solver, from the thread that makes it, one at a time.
+        Receives a dict for each step of a solver, from the thread that makes it, one at a time.  `weights` are the best
+        so far, of most linear solvers: those of the features, then that of the bias, if there is one; `label` says of
+        which class's problem where there are several.
     max_iter, max_seconds : int, float, optional
         Limits of the run.
     seed : int, optional
@@ -197,6 +199,8 @@ def _report(callback: Callable[[dict[str, Any]], object] | None) -> Callable[...
     lock = threading.Lock()
 
     def report(**record: Any) -> None:
+        if (weights := record.get("weights")) is not None:  # the solver goes on with the array
+            record["weights"] = weights.copy()
         with lock:
             callback(record)
 

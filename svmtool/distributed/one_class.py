@@ -158,9 +158,11 @@ class Shifted(Monitor):
 
     shift = scale = 0.0
 
-    def step(self, objective: float, bound: float, gap: float | None = None, **fields: Any) -> base.Status | None:
+    def step(
+        self, objective: float, bound: float, gap: float | None = None, weights: np.ndarray | None = None, **fields: Any
+    ) -> base.Status | None:  # fmt: skip
         primal, dual = objective - self.shift, bound - self.shift
-        return super().step(primal, dual, gap_of(primal, dual, self.scale), **fields)
+        return super().step(primal, dual, gap_of(primal, dual, self.scale), weights, **fields)
 
 
 class DistributedOneClass(DistributedReduction, OneClass):

@@ -47,9 +47,6 @@ NOT_NEGATIVE = Interval(Real, 0.0, None, closed="left")
 SCALING = Interval(Real, 0.0, MAX_SQUARED, closed="right")  # of the intercept: its square is a number
 SHARE = Interval(Real, 0.0, 1.0, closed="right")
 
-MAX_VALID = 1000  # combinations of parameters that are remembered as valid, ...
-SIMPLE = frozenset({bool, int, float, str, type(None), np.float64, np.int64})  # ... of values of these types alone
-
 METHOD_CONSTRAINTS: dict[str, list] = {"method": [StrOptions(set(METHODS))]}  # of the papers' estimators
 COMMON_CONSTRAINTS: dict[str, list] = {
     "tol": [POSITIVE],
@@ -86,6 +83,7 @@ def warn(sentence: str, category: type[Warning]) -> None:
     warnings.warn(sentence, category, stacklevel=level + 1)
 
 
+Fitted = Callable[[np.ndarray], dict[str, Any]]
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
@@ -122,29 +120,20 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
     """
 
     _at_limit = (  # scikit-learn's words
-        "Solver terminated early (max_iter={}).  Consider pre-processing your data with StandardScaler or MinMaxScaler"
+        "Solver terminated early (max_iter={max_iter}).  Consider pre-processing your data with StandardScaler or "
+        "MinMaxScaler"
     )
     _complete = False
-    _valid: set[tuple] = set()  # classes with the types and values of parameters that have passed scikit-learn's checks
 
     def _validate_params(self) -> None:
-        """scikit-learn's checks of the parameters, once for each set of values: they take half of a small fit."""
-        constraints = self._parameter_constraints
-        values = [(name, type(value), value) for name, value in vars(self).items() if name in constraints]
-        simple = all(kind in SIMPLE for _, kind, _ in values)  # others, such as a callable kernel, are not kept alive
-        if simple and (type(self), *values) in self._valid:
-            return
-        for name, kind, value in values:  # scikit-learn's checks take numbers of numpy, and their range, for granted
-            if issubclass(kind, Real) and kind is not bool:
+        """scikit-learn's checks of the parameters, which take numbers of numpy, and their range, for granted."""
+        for name, value in vars(self).items():
+            if name in self._parameter_constraints and isinstance(value, Real) and not isinstance(value, bool):
                 real(name, value)
-                if not issubclass(kind, (int, float, np.number)):
+                if not isinstance(value, (int, float, np.number)):
                     raise TypeError(f"{name} must be a number of Python or numpy, not {shown(value)}")
         with np.errstate(all="ignore"):
             super()._validate_params()
-        if simple:
-            if len(self._valid) >= MAX_VALID:
-                self._valid.clear()
-            self._valid.add((type(self), *values))
 
     def __sklearn_is_fitted__(self) -> bool:
         """Whether the last fit was completed: an interrupted one leaves the estimator unfitted."""
@@ -193,11 +182,14 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
             warn(sentence.removeprefix("WARNING: "), UserWarning)
         return np.maximum(weights, 0.0)
 
-    def _run(self, X: Any, y: np.ndarray | None, sample_weight: np.ndarray | None = None, **options: Any) -> api.Fit:
-        """Train, set the attributes of the certificate, and warn where the run did not converge."""
+    def _run(
+        self, X: Any, y: np.ndarray | None, sample_weight: np.ndarray | None = None, fitted: Fitted | None = None,
+        **options: Any,
+    ) -> api.Fit:  # fmt: skip
+        """Train, set the attributes of the certificate, and warn without convergence; fitted: see `_records_told`."""
         options.setdefault("max_iter", self._limit())
         try:
-            with self._records_told(X, y, sample_weight) as told:
+            with self._records_told(X, y, sample_weight, fitted) as told:
                 done = api.fit(
                     X, y, sample_weight=sample_weight, seed=self._seed(), threads=self._threads(),
                     max_seconds=self.max_seconds, callback=told, progress=self.verbose == 1, one_class=True, **options,
@@ -213,30 +205,45 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
         return done
 
     @contextlib.contextmanager
-    def _records_told(self, X: Any, y: Any, sample_weight: Any) -> Iterator[Callable[[dict], None] | None]:
+    def _records_told(
+        self, X: Any, y: Any, sample_weight: Any, fitted: Fitted | None = None
+    ) -> Iterator[Callable[[dict], None] | None]:  # fmt: skip
         """A function that takes a solver's records: prints them with verbose=2, and tells scikit-learn's callbacks.
 
-        For these each record is a task of the fit that has ended.  None where nobody asks for records.
+        For these a task ends, and the next begins, at each record.  fitted: the attributes of a fit that ends with the
+        weights of a record; None where several problems make one.  No function where nobody asks for records.
         """
         printed = print if self.verbose > 1 else None
         if not getattr(self, "_skl_callbacks", None):
             yield printed
             return
-        data = {"estimator": self, "X": X, "y": y}
+        data = {"estimator": self, "X": X, "y": self._given(y)}
         if sample_weight is not None:
             data["metadata"] = {"sample_weight": sample_weight}
         context = self._init_callback_context(max_subtasks=None)
         context.call_on_fit_task_begin(**data)
+        tasks: list[Any] = []
+        known: dict[str, Any] | None = None
 
         def _told(record: dict) -> None:
+            nonlocal known
             if printed:
                 printed(record)
-            task = context.subcontext(task_name="iteration")
-            task.call_on_fit_task_begin(**data)
-            task.call_on_fit_task_end(**data)
+            weights = record.get("weights")
+            known = None if fitted is None or weights is None else {**fitted(weights), "_complete": True}
+            if tasks:
+                tasks.pop().call_on_fit_task_end(**data, reconstruction_attributes=known)
+            tasks.append(context.subcontext(task_name="iteration"))
+            tasks[0].call_on_fit_task_begin(**data, reconstruction_attributes=known)
 
         yield _told
-        context.call_on_fit_task_end(**data, reconstruction_attributes={})
+        if tasks:
+            tasks.pop().call_on_fit_task_end(**data)
+        context.call_on_fit_task_end(**data, reconstruction_attributes=known)
+
+    def _given(self, y: Any) -> Any:
+        """The targets of rows as the caller has them."""
+        return y
 
     def _show(self, notice: Notice) -> None:
         """Warn of a notice, in the estimator's words: a ConvergenceWarning if the run has not converged."""
@@ -246,7 +253,7 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
     def _words(self, text: str) -> str:
         """A message in the parameters and classes of this estimator."""
         classes = getattr(self, "classes_", None)
-        text = text.replace("iteration limit reached", self._at_limit.format(getattr(self, "max_iter", None)))
+        text = text.replace("iteration limit reached", self._at_limit.format(**self.get_params(deep=False)))
         return in_parameters(text, self.get_params(deep=False), None if classes is None else classes.tolist())
 
     def _limit(self) -> int | None:
@@ -301,6 +308,10 @@ class ClassifierTraining(CertifiedEstimator):
 
     _one_class_left = "Invalid input - all samples with positive weights belong to the same class"
     _balances_rows = False  # whether class_weight="balanced" counts rows, not sample_weight
+
+    def _given(self, y: np.ndarray) -> np.ndarray:
+        """The classes of rows, whose numbers are y."""
+        return self.classes_[y.astype(np.intp)]
 
     def _encoded(self, y: np.ndarray, categories: np.ndarray | None) -> np.ndarray:
         """Set `classes_`; returns the number of each row's class, f8[n]; categories: the classes that y numbers."""

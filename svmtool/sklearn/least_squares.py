@@ -73,8 +73,8 @@ class LSSVC(LinearClassifier):
     def _problem(self) -> dict[str, Any]:
         return {"solver": LSSVM, "C": self.C, "method": self.method, "gap": self.tol, **self._bias(False)}
 
-    def _run(self, X: Any, y: np.ndarray | None, sample_weight: np.ndarray | None = None, **options: Any) -> Any:
-        return super()._run(X, y, sample_weight, loo=self._offers_loo(), **options)
+    def _run(self, X: Any, y: np.ndarray | None, *more: Any, **options: Any) -> Any:
+        return super()._run(X, y, *more, loo=self._offers_loo(), **options)
 
     def _read_fit(self, done: Any) -> tuple[np.ndarray, np.ndarray]:
         self.loo_score_ = done.loo_score if self._offers_loo() else None

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from sklearn.utils._param_validation import Hidden, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from svmtool import api
+from svmtool.data.labels import Classes
 from svmtool.models.linear import CRAMMER_SINGER_WORD, LinearModel, sigmoid_notes
 from svmtool.sklearn import model_files
 from svmtool.sklearn.base import (
@@ -84,6 +86,14 @@ class LinearTraining(CertifiedEstimator):
         if free:
             return {"bias": 1.0, "regularize_bias": False}
         return {"bias": float(getattr(self, "intercept_scaling", 1.0))}
+
+    @staticmethod
+    def _attributes(sign: float, bias: float, w: np.ndarray) -> dict[str, Any]:
+        """The fitted attributes with the solver's weights w, for callbacks; sign: of the estimator's weights."""
+        W = sign * w
+        if bias < 0:
+            return {"coef_": W[None], "intercept_": 0.0}
+        return {"coef_": W[None, :-1], "intercept_": W[-1:] * bias}
 
     def _start(self) -> Any:
         """The last model as a warm start; None without one, or where the classes or the intercept are others now."""
@@ -162,11 +172,13 @@ class LinearClassifier(
 
     def _fit_checked(self, X: Any, codes: np.ndarray, weights: np.ndarray | None, **options: Any) -> None:
         """Fit to checked rows, whose classes are `codes`."""
-        done = self._run(X, codes, weights, class_weight=self._factors(), init=self._start(), **options)
+        sign = 1.0 if Classes(codes).labels[0] == 1 else -1.0  # the column of two classes belongs to the first label
+        single = len(self.classes_) == 2 and options.get("solver") != CRAMMER_SINGER
+        fitted = functools.partial(self._attributes, sign, options["bias"]) if single else None
+        done = self._run(X, codes, weights, fitted, class_weight=self._factors(), init=self._start(), **options)
         W, b = self._read_fit(done)
         order = np.array(done.model.labels, np.intp)
-        if len(W) == 1:  # the column belongs to the model's first label
-            sign = 1.0 if order[0] == 1 else -1.0
+        if len(W) == 1:
             self.coef_, self.intercept_ = sign * W, sign * b
         else:
             back = np.argsort(order)

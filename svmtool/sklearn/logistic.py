@@ -16,7 +16,7 @@ from sklearn.utils.fixes import parse_version
 from svmtool import api
 from svmtool.api.run import RunContext
 from svmtool.models.linear import SOFTMAX_NOTE
-from svmtool.sklearn.base import COST, SCALING, warn
+from svmtool.sklearn.base import COST, SCALING, Fitted, warn
 from svmtool.sklearn.described import PARAMETERS, Texts, described
 from svmtool.sklearn.linear import CLASS_CONSTRAINTS, LINEAR_CONSTRAINTS, LinearClassifier
 from svmtool.solvers import softmax as solvers
@@ -77,8 +77,8 @@ class LogisticRegression(LinearClassifier):
     _described: Texts = {"random_state": PARAMETERS["random_state"]}  # it has no folds
     probability = "logistic"  # the model's own
     _at_limit = (  # scikit-learn's words
-        "The max_iter was reached which means the coef_ did not converge (max_iter={}). "
-        " Increase the number of iterations"
+        "The max_iter was reached which means the coef_ did not converge: the fit with solver={solver} failed to "
+        "converge (max_iter={max_iter}).  Increase the number of iterations"
     )
     _parameter_constraints: dict = {
         **LINEAR_CONSTRAINTS,
@@ -178,7 +178,7 @@ class LogisticRegression(LinearClassifier):
         start = self._softmax_start(columns, X.shape[1])
         shown = self.verbose == 1
         with (
-            self._records_told(X, codes, weights) as told,
+            self._records_told(X, codes, weights, self._softmax_attributes(known, columns, penalized)) as told,
             RunContext(self._threads(), self.max_seconds, progress=shown) as run,
         ):
             sink = None if told is None else lambda **record: told(record)
@@ -186,21 +186,9 @@ class LogisticRegression(LinearClassifier):
             V, status, found = solvers.solve(
                 X, codes, columns, cost, float(penalized), share, self.fit_intercept, self.tol, monitor, start
             )
-        if columns > 1:  # the probabilities do not depend on the mean; with 1/2 |w|^2 that of the weights is 0
-            V[:, -1] -= V[:, -1].mean()
-            if not penalized:
-                V[:, :-1] -= V[:, :-1].mean(axis=0)
         self._word, self._notes, self._model = WORD, (SOFTMAX_NOTE,) if len(self.classes_) > 2 else (), None
-        self.coef_, self.intercept_ = np.ascontiguousarray(V[:, :-1]), V[:, -1].copy()
-        if 1 < columns < len(self.classes_):
-            W, b = self.coef_, self.intercept_
-            self.coef_, self.intercept_ = (
-                np.zeros((len(self.classes_), W.shape[1])),
-                np.full(len(self.classes_), -np.inf),
-            )
-            self.coef_[known], self.intercept_[known] = W, b
-        if not self.fit_intercept:
-            self.intercept_ = np.zeros(len(self.coef_))
+        for name, value in self._softmax_attributes(known, columns, penalized)(V).items():
+            setattr(self, name, value)
         self.n_iter_ = np.array([monitor.iterations - 1], np.int32)
         self._certify(found, status.converged)
         if self.verbose:
@@ -208,6 +196,26 @@ class LogisticRegression(LinearClassifier):
         if not status.converged:
             advice = status.advice + " or loosen --gap" * status.early
             self._show(Notice("status", f"not converged: {advice} ({found.short()})"))
+
+    def _softmax_attributes(self, known: np.ndarray, columns: int, penalized: bool) -> Fitted:
+        """The function that gives the fitted attributes with weights V f8 (columns, features + 1).
+
+        known: the classes that have columns.  Probabilities do not depend on the columns' mean; with 1/2 |w|^2 that of
+        the weights is 0.
+        """
+
+        def _attributes(V: np.ndarray) -> dict[str, Any]:
+            W, b = V[:, :-1].copy(), V[:, -1].copy()
+            if columns > 1:
+                b -= b.mean()
+                W -= 0.0 if penalized else W.mean(axis=0)
+            if 1 < columns < len(self.classes_):
+                every, constants = np.zeros((len(self.classes_), W.shape[1])), np.full(len(self.classes_), -np.inf)
+                every[known], constants[known] = W, b
+                W, b = every, constants
+            return {"coef_": W, "intercept_": b if self.fit_intercept else np.zeros(len(W))}
+
+        return _attributes
 
     def _softmax_start(self, columns: int, features: int) -> np.ndarray | None:
         """The weights of the last fit, the intercepts last, where they are a warm start for this shape."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -92,14 +93,19 @@ class LinearSVR(RegressorMixin, LinearModel, LinearTraining):
         X, y = self._data(X, y, y_numeric=True)
         weights = self._weights(sample_weight, X)
         number = SVR_TUBE if self.loss == "epsilon_insensitive" else SVR_SQUARED
-        done = self._run(
-            X, floats(y, "y"), weights, solver=number, C=self.C, p=self.epsilon, gap=self.tol,
-            init=self._start(), **self._bias(False),
-        )  # fmt: skip
+        bias = self._bias(False)
+        fitted = functools.partial(self._attributes, 1.0, bias["bias"])
+        options = {"solver": number, "C": self.C, "p": self.epsilon, "gap": self.tol, **bias}
+        done = self._run(X, floats(y, "y"), weights, fitted, init=self._start(), **options)
         W, b = self._read_fit(done)
         self.coef_, self.intercept_ = W[0], b if self.fit_intercept else 0.0
         self._complete = True
         return self
+
+    @staticmethod
+    def _attributes(sign: float, bias: float, w: np.ndarray) -> dict[str, Any]:
+        found = LinearTraining._attributes(sign, bias, w)
+        return {**found, "coef_": found["coef_"][0]}
 
     def _file_model(self) -> Any:
         """The model as its file holds it."""

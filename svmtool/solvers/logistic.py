@@ -123,7 +123,7 @@ class TruncatedNewton:
             norm, bound = float(np.sqrt(g @ g)), o.bound
             if f < best:
                 best, best_w[:] = f, o.w
-            status = monitor.step(f, bound, gradient=norm, active=o.active, cg=cg_steps, step=t)
+            status = monitor.step(f, bound, weights=best_w, gradient=norm, active=o.active, cg=cg_steps, step=t)
             if status is None:
                 status = self.ended(f, bound, norm, lambda: o.steepest_dual(g))  # noqa: B023  called at once
             if status is None:
@@ -214,7 +214,7 @@ class TruncatedNewton:
         o = self.objective
         f, g = o.gradient()
         bound, norm = max(dual, o.bound), float(np.sqrt(g @ g))
-        return f, bound, norm, self.monitor.step(f, bound, gradient=norm, active=o.active, epochs=epochs)
+        return f, bound, norm, self.monitor.step(f, bound, weights=o.w, gradient=norm, active=o.active, epochs=epochs)
 
 
 def _log(x: float) -> float:

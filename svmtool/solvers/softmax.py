@@ -84,7 +84,7 @@ def solve(
                 best, found = V, here.bounded_by(found)
             G = problem.expand(V, Z)
             steep = problem.steepness(V, G)
-            status = monitor.step(found.primal, found.dual, found.gap, gradient=steep)
+            status = monitor.step(found.primal, found.dual, found.gap, best, gradient=steep)
             if (found.gap <= tolerance or penalty == 0.0) and steep <= tolerance * total:
                 status = GAP
             if status is None and idle >= STALLED:

@@ -36,7 +36,10 @@ class History:
             except OSError as e:
                 raise SvmtoolError(f"can't open output file {log}: {e.strerror}") from None
 
-    def record(self, *, seconds: float, objective: float, bound: float, gap: float, iteration: int, **fields: Any):
+    def record(
+        self, *, seconds: float, objective: float, bound: float, gap: float, iteration: int, weights: Any = None,
+        **fields: Any,
+    ) -> None:  # fmt: skip
         """Record one iteration: seconds since the start, primal objective, dual lower bound, relative gap."""
         with self._lock:
             if self._log is not None:

@@ -99,3 +99,16 @@ def test_weights_and_models(tmp_path):
 def test_bad_input_is_one_message(X, y, message):
     with pytest.raises(ValueError, match=message):
         api.fit(np.array(X), y)
+
+
+@pytest.mark.parametrize("solver", [0, 1, 2, 3, 5, 6, 7, 11, 12, 13, 70])
+def test_callbacks_get_the_weights_so_far(solver):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(50, 3))
+    records: list[dict] = []
+    options = {"method": "fast"} if solver >= 30 else {}
+    done = api.fit(X, X[:, 0] + X[:, 1] > 0, solver=solver, bias=1.0, callback=records.append, **options)
+    weights = [record["weights"] for record in records]
+    np.testing.assert_array_equal(weights[-1], done.model.W[:, 0])  # with the bias's last
+    assert len(weights) == 1 or not np.shares_memory(weights[0], weights[-1])
+    assert any(not np.array_equal(w, weights[-1]) for w in weights)

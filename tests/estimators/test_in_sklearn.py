@@ -283,3 +283,31 @@ def test_callbacks_hear_of_each_iteration(make):
         "teardown",
     ]
     assert (count > 0) == (make is not ours.AdaptableLSSVC), "only a model by sums has no iterations"
+
+
+@pytest.mark.parametrize("name", ["LinearSVC", "LinearSVR", "LogisticRegression", "LpSVC", "LSSVC"])
+def test_callbacks_get_an_estimator_of_the_weights_so_far(name):
+    pytest.importorskip("sklearn.callback", reason="needs scikit-learn 1.9")
+    scores = []
+
+    class Scores:
+        """Scores the estimator that stands for the weights after each task."""
+
+        def setup(self, estimator, context):
+            pass
+
+        def on_fit_task_begin(self, estimator, context, **more):
+            pass
+
+        def on_fit_task_end(self, estimator, context, *, X=None, y=None, metadata=None, fitted_estimator=None):
+            if fitted_estimator is not None:
+                scores.append((fitted_estimator.score(X, y), fitted_estimator.coef_))
+
+        def teardown(self, estimator, context):
+            pass
+
+    X, y = two_classes()
+    model = getattr(ours, name)().set_callbacks(Scores()).fit(X, X[:, 0] if name == "LinearSVR" else y)
+    assert len(scores) >= 1
+    assert scores[-1][0] == model.score(X, X[:, 0] if name == "LinearSVR" else y)
+    np.testing.assert_array_equal(scores[-1][1], model.coef_)

@@ -170,14 +170,17 @@ class Monitor:
         if self.sink and method != self._method.get("method"):
             self._method = {**self._method, "method": method, **({"why": why} if why else {})}
 
-    def step(self, objective: float, bound: float, gap: float | None = None, **fields: Any) -> Status | None:
+    def step(
+        self, objective: float, bound: float, gap: float | None = None, weights: np.ndarray | None = None, **fields: Any
+    ) -> Status | None:  # fmt: skip
         """Record one iteration; return a Status if the run must end.
 
         objective: primal value; bound: lower bound from the dual.  gap: given where it is not (objective - bound) /
-        objective.  fields: what else the solver reports: `active` (rows or weights in use), `epochs` so far of
-        coordinate descent.  Printed lines (training/lines.py) also need the norm `gradient` of the objective at the
-        weights whose value it is, with `cg` (products with the Hessian) and `step` (its length) of the step there; the
-        norm of another function's gradient, or at other weights, is `inner_gradient`.
+        objective.  weights: the best so far, for the sink alone, which copies what it keeps.  fields: what else the
+        solver reports: `active` (rows or weights in use), `epochs` so far of coordinate descent.  Printed lines
+        (training/lines.py) also need the norm `gradient` of the objective at the weights whose value it is, with `cg`
+        (products with the Hessian) and `step` (its length) of the step there; the norm of another function's gradient,
+        or at other weights, is `inner_gradient`.
         """
         if gap is None:
             gap = relative_gap(objective, bound)
@@ -186,7 +189,7 @@ class Monitor:
         self.history.append(record)
         if len(self.history) > self.kept:
             del self.history[self.kept // 2 : self.kept // 2 + self.kept // 4]
-        self._report(record)
+        self._report(record if weights is None else {**record, "weights": weights})
         self.iterations += 1
         if self.gap is not None and gap <= self.gap:
             return GAP

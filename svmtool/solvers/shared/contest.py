@@ -123,7 +123,7 @@ class Contest:
             best.primal, best.w[:] = primal, w
         if bound > best.dual or held:  # the rule is about this point
             best.dual, best.alpha = bound, alpha()
-        status = self.monitor.step(primal if norm is not None else best.primal, best.dual, **fields)
+        status = self.monitor.step(primal if norm is not None else best.primal, best.dual, weights=best.w, **fields)
         if status is None and best.gap <= self.rule.gap:
             status = base.RULE
         # A search for C starts where another C ended, and LIBLINEAR's rule alone may end it there.  Elsewhere the

@@ -49,10 +49,10 @@ def by_sums(
         if equations.cancels(f):
             monitor.uses(METHODS["primal"], "the sums cancel: f is tiny relative to f(0)")
             return by_newton(task, monitor, rule, w, "primal")
-        status = _record(monitor, task, f, g, t)
         stalled = 0 if f < best or t == 0.0 else stalled + 1
         if f <= best:
             best, answer = f, w
+        status = _record(monitor, task, f, g, t, answer)
         gap = 0.5 * float(g @ g)
         if status is None and gap <= OPTIMAL_GAP * f:
             status = base.OPTIMAL
@@ -87,9 +87,9 @@ def by_newton(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None
     return Result(objective.w, status, monitor.iterations, monitor.history)
 
 
-def _record(monitor: Monitor, task: Task, f: float, g: np.ndarray, t: float) -> Status | None:
+def _record(monitor: Monitor, task: Task, f: float, g: np.ndarray, t: float, w: np.ndarray) -> Status | None:
     norm = float(np.sqrt(g @ g))
-    return monitor.step(f, max(f - 0.5 * norm * norm, 0.0), gradient=norm, active=task.rows.n, cg=0, step=t)
+    return monitor.step(f, max(f - 0.5 * norm * norm, 0.0), None, w, gradient=norm, active=task.rows.n, cg=0, step=t)
 
 
 def by_golub_kahan(objective: LeastSquares, monitor: Monitor) -> Result:
@@ -124,7 +124,7 @@ def by_golub_kahan(objective: LeastSquares, monitor: Monitor) -> Result:
         before = relative_gap(primal, dual)
         if bound > dual:
             dual, alpha = bound, a
-        limit = monitor.step(primal, dual, inner_gradient=steps.first, active=objective.n, cg=k)
+        limit = monitor.step(primal, dual, None, answer, inner_gradient=steps.first, active=objective.n, cg=k)
         status = limit or status
         gap = relative_gap(primal, dual)
         stalled = 0 if gap < 0.5 * before else stalled + 1
