@@ -253,7 +253,9 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
     def _words(self, text: str) -> str:
         """A message in the parameters and classes of this estimator."""
         classes = getattr(self, "classes_", None)
-        text = text.replace("iteration limit reached", self._at_limit.format(**self.get_params(deep=False)))
+        text = text.replace(
+            "iteration limit reached", self._at_limit.format(**{"max_iter": None, **self.get_params(deep=False)})
+        )
         return in_parameters(text, self.get_params(deep=False), None if classes is None else classes.tolist())
 
     def _limit(self) -> int | None:
