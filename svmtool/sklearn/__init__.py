@@ -14,6 +14,8 @@ try:
 except ImportError as e:
     raise ImportError('svmtool.sklearn needs scikit-learn: pip install "svmtool[sklearn]"') from e
 
+from sklearn.svm import l1_min_c as l1_min_c
+
 from svmtool.sklearn.adaptable import AdaptableLSSVC
 from svmtool.sklearn.kernel import SVC, NuSVC
 from svmtool.sklearn.kernel_one_class import FastOneClassSVM, OneClassSVM

@@ -10,7 +10,8 @@ import pytest
 pytest.importorskip("sklearn", reason="needs scikit-learn: pip install 'svmtool[sklearn]'")
 
 import scipy.sparse as sp  # noqa: E402
-from joblib import parallel_backend  # noqa: E402
+from joblib import Parallel, delayed, parallel_backend  # noqa: E402
+from sklearn.base import clone  # noqa: E402
 from sklearn.calibration import CalibratedClassifierCV  # noqa: E402
 from sklearn.datasets import load_breast_cancer, make_classification  # noqa: E402
 from sklearn.ensemble import StackingClassifier  # noqa: E402
@@ -311,3 +312,23 @@ def test_callbacks_get_an_estimator_of_the_weights_so_far(name):
     assert len(scores) >= 1
     assert scores[-1][0] == model.score(X, X[:, 0] if name == "LinearSVR" else y)
     np.testing.assert_array_equal(scores[-1][1], model.coef_)
+
+
+def test_fits_in_32_threads_have_the_bits_of_one_after_the_other():
+    X, y = iris()
+    kinds = [
+        ours.LinearSVC(), ours.LogisticRegression(), ours.LinearSVC(loss="hinge"), ours.SVC(), ours.NuSVC(nu=0.2),
+        ours.SVC(probability="sigmoid"), ours.LinearSVR(), ours.SVR(), ours.LpSVC(p=1.5), ours.LSSVC(),
+    ]  # fmt: skip
+    targets = [X[:, 0] if "SVR" in type(kind).__name__ else y for kind in kinds]
+
+    def values(k: int) -> bytes:
+        model = clone(kinds[k]).fit(X[:, 1:], targets[k])
+        found = getattr(model, "decision_function", model.predict)(X[:, 1:])
+        more = model.predict_proba(X[:, 1:]) if hasattr(model, "predict_proba") else found
+        return found.tobytes() + more.tobytes()
+
+    wanted = [values(k) for k in range(len(kinds))]
+    order = [k % len(kinds) for k in range(96)]
+    found = Parallel(n_jobs=32, backend="threading")(delayed(values)(k) for k in order)
+    assert found == [wanted[k] for k in order]
