@@ -7,6 +7,8 @@ COMMANDS = {
     "train": start.train,
     "predict": start.predict,
     "scale": start.scale,
+    "liblinear-train": start.liblinear_train,
+    "liblinear-predict": start.liblinear_predict,
     "libsvm-train": start.libsvm_train,
     "libsvm-predict": start.libsvm_predict,
     "libsvm-scale": start.libsvm_scale,

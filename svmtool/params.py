@@ -117,6 +117,7 @@ class Run(Record):
     probability: int = 0  # 1: fit what svm-predict -b 1 needs
     loo: bool = False  # leave-one-out accuracy
     stratified: bool = False  # folds with equal shares of each class
+    grouped: bool = False  # folds that do not divide the rows of a group
     cache_mb: float = 100.0  # kernel rows that are kept, in MB
     shrinking: int = 1
     options: Options = NO_OPTIONS

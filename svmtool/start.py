@@ -6,13 +6,23 @@ interrupts.install()
 
 
 def train() -> None:
-    """svm-train, liblinear-train."""
+    """svm-train."""
     _run("train")
 
 
+def liblinear_train() -> None:
+    """liblinear-train: svm-train that refuses what LIBLINEAR does not read."""
+    _run("train", "liblinear-train")
+
+
 def predict() -> None:
-    """svm-predict, liblinear-predict."""
+    """svm-predict."""
     _run("predict")
+
+
+def liblinear_predict() -> None:
+    """liblinear-predict: svm-predict that refuses what LIBLINEAR does not read."""
+    _run("predict", "liblinear-predict")
 
 
 def scale() -> None:
@@ -45,6 +55,10 @@ def _run(command: str, name: str = "") -> None:
 
     from svmtool.cli.entry import leave, start
 
+    if name.startswith(("libsvm-", "liblinear-")):
+        from svmtool.formats.svmlight import additions
+
+        additions.tolerant = False
     _set_process_name(name or f"svm-{command}")
     leave(start(command, sys.argv[1:]))
 

@@ -113,6 +113,14 @@ def command(tmp_path):
 
 
 @pytest.fixture
+def as_the_originals(monkeypatch) -> None:
+    """Lines are read as by liblinear-train and libsvm-train: without comments, blank lines and qid."""
+    from svmtool.formats.svmlight import additions
+
+    monkeypatch.setattr(additions, "tolerant", False)
+
+
+@pytest.fixture
 def out_of_time(monkeypatch) -> Callable[[], None]:
     """A function after whose call the time of each command run in this process is over once the data are read."""
     from svmtool.formats.svmlight.inputs import Reading

@@ -184,6 +184,21 @@ def numbered(y: Any) -> tuple[Any, np.ndarray | None]:
     return numbers.astype(np.float64), classes
 
 
+def groups(given: Any, n: int, stratified: bool) -> np.ndarray | None:
+    """The number of each row's group, i8[n]; None for None."""
+    if given is None:
+        return None
+    if stratified:
+        raise ValueError("stratified and groups cannot be combined")
+    found = np.asarray(given)
+    if found.shape != (n,):
+        raise ValueError(f"groups.shape == {found.shape}, expected {(n,)}!")
+    try:
+        return np.unique(found, return_inverse=True)[1].astype(np.int64)
+    except TypeError as e:  # of numbers and text
+        raise TypeError(f"Input groups: {e}") from None
+
+
 def largest_of(values: np.ndarray, name: str) -> float:
     """Largest |value| of `values` (f8[n]), 0 if empty; ValueError if one is nan or infinite."""
     largest = 0.0

@@ -14,7 +14,7 @@ import numpy as np
 from svmtool.api import arrays
 from svmtool.api.models import Model, stored_of
 from svmtool.api.run import RunContext
-from svmtool.api.values import shown, whole
+from svmtool.api.values import flag, shown, whole
 from svmtool.api.wording import in_keywords
 from svmtool.compiled.loops.text.text_loops import SOME_LABELLED
 from svmtool.data.dataset import DenseDataset
@@ -24,6 +24,7 @@ from svmtool.formats.models.text import ModelText
 from svmtool.formats.models.text import load as load_text
 from svmtool.formats.source import Source
 from svmtool.formats.svmlight import table
+from svmtool.formats.svmlight.additions import NO_QUERY
 from svmtool.models.kernel import KernelModel
 from svmtool.progress import doing
 from svmtool.training.adapting.trained import save
@@ -182,9 +183,10 @@ def loads(text: str | bytes) -> Model:
 
 
 def read_svmlight(
-    path: Any, n_features: int | None = None, *, threads: int | None = None, progress: bool = False
-) -> tuple[Any, np.ndarray]:  # fmt: skip
-    """Read rows in LIBSVM's text format.
+    path: Any, n_features: int | None = None, *, query_id: bool = False, threads: int | None = None,
+    progress: bool = False,
+) -> tuple[Any, ...]:  # fmt: skip
+    """Read rows in LIBSVM's or SVMlight's text format.
 
     Parameters
     ----------
@@ -192,6 +194,8 @@ def read_svmlight(
         Names that end in .gz, .bz2 or .xz are decompressed.
     n_features : int, optional
         None: the largest index in the file.
+    query_id : bool
+        Whether to return the numbers after `qid:` too.
     threads : int, optional
         As of `fit`.
     progress : bool
@@ -203,6 +207,8 @@ def read_svmlight(
         The rows.
     y : ndarray of float64, (n,)
         Their labels or target values; nan for a row without one.
+    query : ndarray of int64, (n,)
+        With query_id=True.
 
     Raises
     ------
@@ -229,7 +235,11 @@ def read_svmlight(
     elif n_features < found.n_features:
         raise ValueError(f"n_features was set to {n_features}, but input file contains {found.n_features} features")
     X = csr_matrix((found.values, found.indices, found.indptr), shape=(len(found), n_features))
-    return X, found.labels
+    if not flag("query_id", query_id):
+        return X, found.labels
+    if found.groups is None or np.any(found.groups == NO_QUERY):
+        raise ValueError("query_id=True, but not every row has a qid")
+    return X, found.labels, found.groups
 
 
 def _source_of(file: Any) -> Source:

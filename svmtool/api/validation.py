@@ -72,7 +72,7 @@ class Validation(NamedTuple):
 
 
 def cross_validate(
-    X: Any, y: Any, solver: int | str | None = None, *, folds: int = 5, stratified: bool = False,
+    X: Any, y: Any, solver: int | str | None = None, *, folds: int = 5, stratified: bool = False, groups: Any = None,
     metrics: Metric | Mapping[str, Metric] | list[Metric] | tuple[Metric, ...] | None = None, kernel: str | None = None,
     sample_weight: Any = None, threads: int | None = None, one_class: bool = False, progress: bool = False,
     **keywords: Unpack[Keywords],
@@ -93,6 +93,9 @@ def cross_validate(
         Number of folds.
     stratified : bool
         Folds with equal shares of each class.
+    groups : array, (n,), optional
+        The group of each row, such as a user, a family or the query of a ranking: numbers or text.  The rows of a group
+        are in the same fold.
     metrics : str, callable, or several of them, optional
         Names are those of `svm-train --score`: accuracy, balanced-accuracy, f1, auc, average-precision, log-loss
         (needs probabilities), mse, mae, r2. A callable takes (y, predictions).
@@ -128,7 +131,9 @@ def cross_validate(
     >>> found.predictions.shape, sorted(found.metrics)
     ((6,), ['accuracy'])
     """
-    check_names(keywords, ("kernel", "sample_weight", "threads", "folds", "stratified", "metrics", "progress"))
+    check_names(
+        keywords, ("kernel", "sample_weight", "threads", "folds", "stratified", "groups", "metrics", "progress")
+    )
     wanted = _named(metrics)
     folds, stratified = whole("folds", folds), flag("stratified", stratified)
     one_class = flag("one_class", one_class)
@@ -136,6 +141,7 @@ def cross_validate(
     if "class_weight" in keywords:
         keywords["class_weight"] = by_number(keywords["class_weight"], classes)
     data = arrays.dataset(X, y, sample_weight)
+    data.groups = arrays.groups(groups, len(data), stratified)
     with RunContext(threads, keywords.get("max_seconds"), progress=progress) as run:
         present = {"sample_weight": sample_weight is not None, "stratified": stratified}
         also = tuple(name for name, there in present.items() if there)
@@ -144,7 +150,7 @@ def cross_validate(
         measures = {name: metric if callable(metric) else _measure(metric, settings) for name, metric in wanted.items()}
         needs = max((m.needs for m in measures.values() if isinstance(m, Measure)), default=PREDICTIONS)
         held = HeldOut(data.labels, kind_of(settings), needs)
-        found = _evaluated(data, settings.replace(stratified=stratified), folds, run, held)
+        found = _evaluated(data, settings.replace(stratified=stratified, grouped=groups is not None), folds, run, held)
     held.predictions = found.predictions
     y_true, predictions = data.labels, found.predictions
     if classes is not None and settings.row.kind in CLASSIFIES:
@@ -243,7 +249,7 @@ def _gathered(n: int, parts: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray 
 
 
 def search_C(
-    X: Any, y: Any, solver: int | str | None = None, *, folds: int = 5, stratified: bool = False,
+    X: Any, y: Any, solver: int | str | None = None, *, folds: int = 5, stratified: bool = False, groups: Any = None,
     sample_weight: Any = None, threads: int | None = None, one_class: bool = False, score: str | None = None,
     callback: Callable[[search.Tried], object] | None = None, progress: bool = False, **keywords: Unpack[Keywords],
 ) -> Search:  # fmt: skip
@@ -261,6 +267,9 @@ def search_C(
         Number of folds.
     stratified : bool
         Folds with equal shares of each class.
+    groups : array, (n,), optional
+        The group of each row, such as a user, a family or the query of a ranking: numbers or text.  The rows of a group
+        are in the same fold.
     sample_weight : array, (n,), optional
         As of `fit`.
     threads : int, optional
@@ -295,7 +304,9 @@ def search_C(
     >>> found.best in found.tried, 0.0 <= found.best.score <= 1.0
     (True, True)
     """
-    check_names(keywords, ("sample_weight", "threads", "folds", "stratified", "score", "callback", "progress"))
+    check_names(
+        keywords, ("sample_weight", "threads", "folds", "stratified", "groups", "score", "callback", "progress")
+    )
     folds, stratified = whole("folds", folds), flag("stratified", stratified)
     one_class = flag("one_class", one_class)
     if score is not None and text("score", score) not in MEASURES:
@@ -306,12 +317,13 @@ def search_C(
     if "class_weight" in keywords:
         keywords["class_weight"] = by_number(keywords["class_weight"], classes)
     data = arrays.dataset(X, y, sample_weight)
+    data.groups = arrays.groups(groups, len(data), stratified)
     with RunContext(threads, keywords.get("max_seconds"), progress=progress) as run:
         also = ("search", *(("sample_weight",) if sample_weight is not None else ()))
         also = (*also, *(("stratified",) if stratified else ()))
         settings = settings_of(data, solver, None, keywords, also, default=2)
         check_labels(data, settings, one_class, y, classes)
-        settings = settings.replace(stratified=stratified)
+        settings = settings.replace(stratified=stratified, grouped=groups is not None)
         measure = _measure(score, settings)
         first_C = settings.problem.C if "C" in keywords else None
         first_p = settings.problem.p if keywords.get("p") is not None else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -59,9 +59,13 @@ class Dataset:
     mapped : owner of indices and values if they are mapped from files and read-only (mapped_arrays.py), else None
     largest : the largest absolute value if known
     weights : f8[n], factors of the rows' costs; None: all 1
+    groups : i8[n], the query or group of each row, which folds do not divide; None: no row has one
+    additions : of a block of lines of SVMlight's format, see formats/svmlight/additions.py; else None
     """
 
-    __slots__ = ("labels", "indptr", "indices", "values", "n_features", "mapped", "largest", "weights")
+    __slots__ = (
+        "labels", "indptr", "indices", "values", "n_features", "mapped", "largest", "weights", "groups", "additions",
+    )  # fmt: skip
 
     def __init__(
         self, labels: np.ndarray, indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, n_features: int,
@@ -70,6 +74,8 @@ class Dataset:
         self.labels, self.indptr, self.indices, self.values = labels, indptr, indices, values
         self.n_features, self.mapped, self.weights = n_features, mapped, weights
         self.largest: float | None = None
+        self.groups: np.ndarray | None = None
+        self.additions: Any = None
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -77,10 +83,14 @@ class Dataset:
     def take(self, chosen: np.ndarray) -> Dataset:
         """Return the rows `chosen` (i8), in that order."""
         some = CsrRows(self.indptr, self.indices, self.values, self.n_features, mapped=self.mapped).take(chosen)
-        weights = None if self.weights is None else self.weights[chosen]
-        return Dataset(
-            self.labels[chosen], some.indptr, some.indices, some.values, self.n_features, self.mapped, weights
-        )
+        found = Dataset(self.labels[chosen], some.indptr, some.indices, some.values, self.n_features, self.mapped)
+        return self._of_rows(found, chosen)
+
+    def _of_rows(self, found: Any, chosen: np.ndarray) -> Any:
+        """`found`, the rows `chosen`, with their weights and groups."""
+        found.weights = None if self.weights is None else self.weights[chosen]
+        found.groups = None if self.groups is None else self.groups[chosen]
+        return found
 
     def replace(self, **fields: np.ndarray | None) -> Dataset:
         """Return the same rows with other labels or weights, f8[n]."""
@@ -123,10 +133,12 @@ class DenseDataset(Dataset):
     def __init__(self, labels: np.ndarray, X: np.ndarray, weights: np.ndarray | None = None):
         self.labels, self.X, self.weights = labels, X, weights
         self.n_features, self.values = X.shape[1], X.reshape(-1)
-        self.mapped = self.largest = None
+        self.mapped = self.largest = self.groups = self.additions = None
 
     def __copy__(self) -> DenseDataset:
-        return DenseDataset(self.labels, self.X, self.weights)
+        found = DenseDataset(self.labels, self.X, self.weights)
+        found.groups = self.groups
+        return found
 
     @property
     def indptr(self) -> np.ndarray:  # type: ignore[override]
@@ -138,8 +150,7 @@ class DenseDataset(Dataset):
         return np.tile(np.arange(self.n_features, dtype=np.int32), len(self.X))
 
     def take(self, chosen: np.ndarray) -> DenseDataset:
-        weights = None if self.weights is None else self.weights[chosen]
-        return DenseDataset(self.labels[chosen], self.X[chosen], weights)
+        return self._of_rows(DenseDataset(self.labels[chosen], self.X[chosen]), chosen)
 
     def rows(self, bias: float, dense_below: int) -> Rows:
         """As of the same rows in a file, which has no zeros."""
@@ -152,7 +163,7 @@ class DenseDataset(Dataset):
         """See Dataset; without zeros."""
         indptr, indices, values = _nonzeros(self.X)
         found = Dataset(self.labels, indptr, indices, values, self.n_features, weights=self.weights)
-        found.largest = self.largest
+        found.largest, found.groups = self.largest, self.groups
         return found
 
     def products(self, W: np.ndarray, bias: float) -> np.ndarray:

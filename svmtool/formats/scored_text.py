@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from svmtool.compiled import threads
 from svmtool.compiled.buffers import Buffer
 from svmtool.compiled.loops.text.decision_loops import score_lines
-from svmtool.compiled.loops.text.text_loops import SOME_LABELLED
+from svmtool.compiled.loops.text.text_loops import PADDING, SOME_LABELLED
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats.source import LineReader, Source
 from svmtool.models.linear import ONE_CLASS_WORD, LinearModel
@@ -30,11 +30,13 @@ MAX_RESULTS = 1 << 21  # ... and decision values, but for the blocks that thread
 class Scored:
     """n rows in file order: labels f8[n] and decisions f8[n * columns], in Buffers of larger capacity.
 
-    largest: the largest index of their features.
+    largest: the largest index of their features.  lines: of their text, which may have others than rows.
+    names: of the rows, see svmlight/additions.py; None where no row has one.
     """
 
     def __init__(self, capacity: int, columns: int):
-        self.n = self.largest = 0
+        self.n = self.largest = self.lines = 0
+        self.names: list[bytes] | None = None
         self.labels, self.decisions = Buffer("f8", capacity), Buffer("f8", capacity * columns)
         self.error: SvmtoolError | None = None
 
@@ -85,7 +87,7 @@ def scored_blocks(source: Source, model: LinearModel, form: int = SOME_LABELLED)
                 raise DataError(lines + e.line, e.file, e.token, e.reason)
             if e is not None:
                 raise e
-            lines += block.n
+            lines += block.lines
             yield block
 
 
@@ -108,8 +110,7 @@ def _score(text: Buffer, stop: int, model: LinearModel, name: str, form: int) ->
         try:
             label, indices, values = parse_line(line, row + 1, name, form=form)
         except DataError as e:
-            scored.error = e
-            return scored
+            return _without_additions(text, stop, model, name, form) or _failed(e)
         scored.labels.items[row] = label
         _decide_row(scored.decisions.items, row, indices, values, model, rho)
         state.items[0], state.items[1] = at + len(line) + 1, row + 1
@@ -117,7 +118,34 @@ def _score(text: Buffer, stop: int, model: LinearModel, name: str, form: int) ->
     n = state.items[1]
     if 2 * n < scored.labels.size:  # many blocks are in memory: keep only what is needed
         scored = scored.resized(n, n, columns)
-    scored.n, scored.largest = n, state.items[2]
+    scored.n, scored.largest, scored.lines = n, state.items[2], n
+    return scored
+
+
+def _failed(e: DataError) -> Scored:
+    """A block with an error."""
+    found = Scored(0, 0)
+    found.error = e
+    return found
+
+
+def _without_additions(text: Buffer, stop: int, model: LinearModel, name: str, form: int) -> Scored | None:
+    """`_score` of lines with SVMlight's additions; None where there are none."""
+    from svmtool.formats.svmlight import additions
+
+    try:
+        rows = additions.removed(bytes(text.memory[:stop]), name)
+    except DataError as e:
+        return _failed(e)
+    if rows is None:
+        return None
+    data = rows.text
+    plain = Buffer("u1", len(data) + PADDING)
+    plain.memory[: len(data)] = data
+    scored = _score(plain, len(data), model, name, form)
+    if isinstance(scored.error, DataError):
+        return _failed(rows.moved(scored.error, 0))
+    scored.lines, scored.names = rows.count, rows.names
     return scored
 
 

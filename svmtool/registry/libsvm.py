@@ -9,7 +9,7 @@ ALFPGM += "J. Computer and Communications 10 (2022): decomposition with sets of 
 LIBSVM_PAPER = "Chang and Lin, LIBSVM: a Library for Support Vector Machines, ACM TIST 2 (2011) 27, Section 2"
 KERNEL_OPTIONS = frozenset(
     {"-t", "-d", "-g", "-r", "-m", "-e", "-h", "-b", "--probability", "--gap", "--max-seconds", "--max-iter", "--seed"}
-    | {"--weights", "--solver-log", "--plot"}
+    | {"--weights", "--groups", "--solver-log", "--plot"}
 )
 C_SVC_OBJECTIVE = "min over w, b of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i (w.f(x_i) + b)),  f(x).f(z) = K(x, z)"
 FREE = "free (not regularised); rho in the model file is its negative"

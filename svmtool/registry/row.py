@@ -127,6 +127,6 @@ SCORE_NAMES = (
 RUN_OPTIONS = frozenset(
     {
         "-e", "-B", "--weights", "--initial-model", "--gap", "--max-seconds", "--max-iter", "--seed",
-        "--stratified", "--solver-log", "--plot", "--grid", "--score",
+        "--stratified", "--groups", "--solver-log", "--plot", "--grid", "--score",
     }
 )  # fmt: skip

@@ -6,6 +6,7 @@ format pieces of a block in parallel and write them in order.
 
 from __future__ import annotations
 
+import io
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -36,9 +37,14 @@ class LabelError(SvmtoolError):
     exit_code = 255
 
     def __init__(self, number: int, file: str, token: str, about: str = ""):
+        self.line, self._more = number, (file, token, about)
         shown = f"{token[:60]!r} is not a number" if token else "the line is empty"
         shown += about and f": {about}"
         super().__init__(f"ERROR: failed to read labels: {file}: line {number}: {shown}")
+
+    def at_line(self, line: int) -> LabelError:
+        """The same error in another line."""
+        return LabelError(line, *self._more)
 
 
 def run(options, warn: Callable[[str], None]) -> bool:
@@ -149,7 +155,12 @@ def _write(source: Source, reader: SlowLines, shape: ShapeOfData, y, limits) -> 
                 break
             if y is not None:
                 table.labels = scaled_values(table.labels, *y)
-            writer.write(table, file)
+            if table.additions is None:
+                writer.write(table, file)
+            else:
+                with io.BytesIO() as lines:
+                    writer.write(table, lines)
+                    file.write(table.additions.returned(lines.getvalue()))
             rows += len(table)
     if rows != shape.rows:
         raise SvmtoolError(f"{source.name} changed while it was read")

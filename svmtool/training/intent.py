@@ -15,6 +15,8 @@ from svmtool.registry.row import CLASSIFIERS
 if TYPE_CHECKING:
     import numpy as np
 
+    from svmtool.data.dataset import Dataset
+
 MAX_CLASS_LABELS = 100  # more different labels than this are probably targets of a regression
 # What a number of -s is in LIBSVM, and the options that only this problem uses.
 LIBSVM_PROBLEMS = {
@@ -26,6 +28,13 @@ KERNELS_WITH = {"-g": NEEDS_GAMMA, "-d": (POLYNOMIAL,), "-r": (POLYNOMIAL, SIGMO
 def warnings(settings: Settings, given: tuple[str, ...], labels: np.ndarray, path: str) -> list[str]:
     """All warnings about the options `given` and labels f8[n] of the file `path`; RowsError as `label_warnings`."""
     return [*option_warnings(settings, given), *label_warnings(settings, given, labels, path)]
+
+
+def unused_queries(settings: Settings, table: Dataset, path: str) -> list[str]:
+    """The warning about the qid of rows that nothing uses, if there are any."""
+    if table.groups is None or settings.run.grouped:
+        return []
+    return [f"WARNING: {path}: qid are not used: -v N --groups keeps the rows of each in one fold"]
 
 
 def option_warnings(settings: Settings, given: tuple[str, ...]) -> list[str]:

@@ -38,6 +38,7 @@ class Job:
             console.solver(text)
         check_after_reading(settings)
         console.warn(*intent.warnings(settings, request.given, table.labels, data.path))
+        console.warn(*intent.unused_queries(settings, table, data.path))
         table = weighted(table, request.weights, console.warn)
         self._n_features, self._used = table.n_features, _used(table, settings)
         if self._used is not None:

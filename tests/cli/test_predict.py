@@ -50,7 +50,7 @@ def run(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
-def test_predict_does_what_liblinear_did(case, tmp_path, monkeypatch):
+def test_predict_does_what_liblinear_did(case, tmp_path, monkeypatch, as_the_originals):
     compat_cases.check_prediction(case, tmp_path, monkeypatch)
 
 
@@ -164,7 +164,7 @@ def test_standard_streams_and_compressed_files(command, tmp_path):
     [
         ("1 1:1\n1 1:nan\n", "Wrong input format at line 2: t: token '1:nan': "),
         (ROWS * 40000 + "1 2:1 1:1\n" + ROWS, "Wrong input format at line 120001: t: token '1:1': "),
-        ("1 1:1\n\n", "Wrong input format at line 2: t: "),
+        ("1 1:1\n\n1 1\n", "Wrong input format at line 3: t: "),
     ],
 )
 @pytest.mark.parametrize("as_stream", [False, True])

@@ -28,7 +28,7 @@ def test_recorded_cases_exist():
 
 
 @pytest.mark.parametrize("case", CASES, ids=by_name)
-def test_train_does_what_liblinear_did(case, tmp_path, monkeypatch):
+def test_train_does_what_liblinear_did(case, tmp_path, monkeypatch, as_the_originals):
     compat_cases.lay_out(case, tmp_path)
     compat_cases.check(case, compat_cases.run_inside(case, tmp_path, monkeypatch), tmp_path)
 
@@ -57,7 +57,7 @@ def test_libsvm_train_as_a_process(case, tmp_path, command):
 
 
 @pytest.mark.parametrize("case", LIBSVM_CASES, ids=by_name)
-def test_train_does_what_libsvm_did(case, tmp_path, monkeypatch):
+def test_train_does_what_libsvm_did(case, tmp_path, monkeypatch, as_the_originals):
     """A command line without a LIBSVM option gets LIBSVM's default kernel explicitly."""
     if not CHOOSES_KERNEL.intersection(case["args"]):
         case = {**case, "args": ["-t", "2", *case["args"]]}

@@ -49,7 +49,7 @@ def test_read_an_open_file(lib, tmp_path):
         assert lib.svm_read_problem(file) == ([1.0], [{1: 2.0}])
 
 
-@pytest.mark.parametrize("text", ["1 1:a\n", "a 1:1\n", "1 1\n", "\n1 1:1\n"])
+@pytest.mark.parametrize("text", ["1 1:a\n", "a 1:1\n", "1 1\n"])
 def test_malformed_lines(lib, tmp_path, text):
     with pytest.raises(ValueError):
         lib.svm_read_problem(written(tmp_path, text))

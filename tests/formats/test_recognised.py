@@ -120,7 +120,7 @@ def test_comments_at_the_end_of_a_line(comment, svm_train, tmp_path):
 @pytest.mark.parametrize(
     "comment, reason", [(" # a:1", "the comment contains a colon: remove it"), ("#c", "is not a number")]
 )
-def test_comments_that_the_originals_refuse(comment, reason, svm_train):
+def test_comments_that_the_originals_refuse(comment, reason, svm_train, as_the_originals):
     status, _, err = svm_train("-q", "d", "m", data=f"{ROWS}1 1:1{comment}\n")
     assert status == 1 and err.startswith("Wrong input format at line 3: d: ") and reason in err
 

@@ -248,7 +248,7 @@ BAD_LINES = [
 
 
 @pytest.mark.parametrize("line, status, text", BAD_LINES)
-def test_bad_lines(tmp_path, capfdbinary, monkeypatch, line, status, text):
+def test_bad_lines(tmp_path, capfdbinary, monkeypatch, line, status, text, as_the_originals):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a").write_text(f"1 1:2\n{line}\n1 :\n")
     (tmp_path / "r").write_text("old")
@@ -301,7 +301,7 @@ COMMAND_LINES = [
 def test_comments_at_the_end_of_a_line(tmp_path, capfdbinary, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a").write_text("1 1:5 # note\n2 1:3\n")
-    assert here(capfdbinary, "-l", "0", "a") == (0, b"1 1:1 \n2 \n", b"")
+    assert here(capfdbinary, "-l", "0", "a") == (0, b"1 1:1 # note\n2 \n", b"")
 
 
 @pytest.mark.parametrize("argv, status, out, err", COMMAND_LINES)

@@ -88,4 +88,6 @@ def _check(settings: Settings, request: Request) -> None:
             if option not in registry.supported_options(row) and (row.number >= 30 or option.startswith("--")):
                 raise scan.unsupported(row, option, registry.find_kernel)
     scan.check_stopping(request.given, row is not None and row.printed)
-    scan.check_validation(request.given, "" if request.folds is None else "-v")
+    validating = "" if request.folds is None else "-v"
+    scan.check_validation(request.given, validating)
+    scan.check_groups(settings, request, validating)

@@ -150,6 +150,7 @@ def _check_combinations(settings: Settings, request: Request) -> None:
     validating = next((name for name, chosen in modes.items() if chosen), "")
     if s.spark is not None:
         _check_spark(s)
+    scan.check_groups(settings, s, validating)
     if settings.run.stratified and not (s.find_C or s.folds is not None):
         raise SvmtoolError("ERROR: --stratified needs -v or -C")
     if s.score is not None and validating not in ("-C", "--grid"):

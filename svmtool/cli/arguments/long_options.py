@@ -243,6 +243,7 @@ LONG_OPTIONS: dict[str, LongOption] = {
         None,
         "multiply C for each class by rows / (classes * rows of the class); --weights count as repeated rows",
     ),
+    "--groups": LongOption("grouped", "", None, "with -v, -C or --grid: rows with the same qid are in the same fold"),
     "--stratified": LongOption("stratified", "", None, "with -v or -C: folds with equal shares of each class"),
     "--paper-form": LongOption("method", "", None, "another spelling of --method paper", "", "paper"),
     "--pairs": LongOption("pairs", "P", _whole(1), "ALFPGM: pairs of variables in a working set (default 50)"),

@@ -262,6 +262,21 @@ def check_stopping(given: tuple[str, ...], printed: bool) -> None:
         raise SvmtoolError(f"ERROR: {rules[0]} and {rules[1]} are both stopping rules: give one of them")
 
 
+def check_groups(settings: Settings, request: Request, validating: str) -> None:
+    """Raise for --groups without folds, and where folds have no groups."""
+    if not settings.run.grouped:
+        return
+    if not validating:
+        raise SvmtoolError("ERROR: --groups needs -v, -C or --grid")
+    for option, given in (
+        ("--stratified", settings.run.stratified),
+        ("--memory", request.memory),
+        ("--spark", request.spark),
+    ):
+        if given:
+            raise SvmtoolError(f"ERROR: --groups cannot be combined with {option}")
+
+
 def check_validation(given: tuple[str, ...], validating: str) -> None:
     """Raise for options of a single run with -v, -C or --grid (`validating`, empty for none), and for --metrics."""
     for name in ("--solver-log", "--plot", "--loo"):

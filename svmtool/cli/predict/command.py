@@ -20,6 +20,8 @@ from svmtool.progress import doing
 
 TYPE_CHECKING = False  # svm-predict starts without `typing`, see ARCHITECTURE.md
 if TYPE_CHECKING:
+    from typing import Any, BinaryIO
+
     from svmtool.cli.predict.jobs import Job
     from svmtool.cli.predict.plain import Plain
     from svmtool.cli.predict.report import Report
@@ -106,13 +108,32 @@ def predict(options: Options, console: Console, names: Names | None = None) -> P
             from svmtool.formats.names import NamedLabels
 
             output = NamedLabels(output, names)
-        report = job.report(output, scores)
+        named = RowNames(output) if options.row_names else None
+        to: Any = output if named is None else named
+        report = job.report(to, scores)
         with doing("predicting", source=source):
             for block in job.blocks(source):
+                if named is not None:
+                    named.names = block.names or [b""] * block.n
                 report.add(block)
     interrupts.loss = ""
     _warn_of_features(job, options, console)
     return report
+
+
+class RowNames:
+    """An output file whose lines are followed by names of rows; `names`: those of the lines written next."""
+
+    def __init__(self, output: BinaryIO | Any):
+        self.output = output
+        self.names: list[bytes] = []
+
+    def write(self, text: bytes) -> int:
+        lines = text.split(b"\n")
+        head = len(lines) - 1 - len(self.names)  # a header of probabilities has no name
+        names = [b""] * head + [b"\t" + name if name else b"" for name in self.names] + [b""]
+        self.names = []
+        return self.output.write(b"\n".join(map(bytes.__add__, lines, names)))
 
 
 def _warn_of_features(job: Job, options: Options, console: Console) -> None:

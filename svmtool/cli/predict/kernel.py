@@ -61,6 +61,7 @@ def scored_blocks(source: Source, model: KernelModel, form: int) -> Iterator[Sco
             raise DataError(first + row + 1, source.name, "", UNFIT.format(scores.last))
         block = Scored(0, 0)
         block.n, block.largest, block.labels = rows.labels.size, rows.n_features, rows.labels
+        block.names = rows.additions and rows.additions.names
         block.decisions = Buffer("f8", block.n * model.columns)
         scores.decide(rows, block.n, block.decisions)
         yield block

@@ -38,6 +38,8 @@ or zstd; output_file may be - (standard output).  Options come before the files.
                    absolute error and R2 (regression)
   --names FILE     write the strings of labels that FILE (DATA.names of svmtool
                    convert) has for the integers; fields separated by tabs
+  --row-names      write the text after # of each row behind its prediction,
+                   after a tab
   --no-labels      the rows of test_file begin with index:value or nan: no
                    accuracy is printed (without it, rows may begin with nan)
   --threads N      use N threads (default: all cores, or OMP_NUM_THREADS)
@@ -55,6 +57,7 @@ class Options:
 
     def __init__(self) -> None:
         self.probabilities = self.quiet = self.metrics = False
+        self.row_names = False
         self.labelled = True  # the rows of the test file have labels
         self.scores: str | None = None
         self.names: str | None = None
@@ -102,8 +105,9 @@ def parse(argv: list[str], libsvm: bool = False) -> Options:
     if not options.labelled and (options.metrics or options.spark is not None):
         other = "--metrics" if options.metrics else "--spark"
         raise SvmtoolError(f"ERROR: --no-labels cannot be combined with {other}")
-    if options.names is not None and options.spark is not None:
-        raise SvmtoolError("ERROR: --names does not apply to --spark")
+    for name, given in (("--names", options.names is not None), ("--row-names", options.row_names)):
+        if given and options.spark is not None:
+            raise SvmtoolError(f"ERROR: {name} does not apply to --spark")
     checks.refuse_overwriting(
         [("test_file", test), ("model_file", model), ("--names", options.names)],
         [("output_file", output), ("--scores", options.scores)],
@@ -128,6 +132,8 @@ def _long(options: Options, argv: list[str], word: str, i: int) -> int:
         options.page = f"svm-predict (svmtool) {__version__}\n"
     elif word == "--metrics":
         options.metrics = True
+    elif word == "--row-names":
+        options.row_names = True
     elif word == "--no-labels":
         options.labelled = False
     elif name in VALUED:

@@ -144,7 +144,7 @@ def arriving_rows(stopped: Callable[[], bool]) -> Iterator[RawTable | None]:
             if good := e.line - 1 - line:
                 yield parse_bytes(b"".join(whole.splitlines(keepends=True)[:good]), "-", line)
             raise
-        line += table.labels.size
+        line += table.lines
         yield table
 
 

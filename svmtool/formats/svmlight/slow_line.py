@@ -12,6 +12,7 @@ import re
 
 from svmtool.compiled.loops.text.text_loops import LABELLED, UNLABELLED
 from svmtool.errors import DataError
+from svmtool.formats.svmlight import additions
 from svmtool.integers import parse_integer
 from svmtool.numbers import number_length, parse_number
 
@@ -74,7 +75,7 @@ def parse_line(
             return label, indices, values
         word = _word(line, at)
         if word.startswith(b"#"):
-            if b":" in line[at:]:  # LIBLINEAR and LIBSVM read on to the next colon
+            if additions.tolerant or b":" in line[at:]:  # LIBLINEAR and LIBSVM read on to the next colon
                 refuse(word, "the comment contains a colon: remove it")
             return label, indices, values
         if b":" not in word:

@@ -22,6 +22,8 @@ from svmtool.compiled.loops.text import text_loops
 from svmtool.compiled.loops.text.text_loops import LABELLED
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats.source import END_OF_LINE, MAX_LINE, LineReader, Source, open_source, partial_line_error, too_long
+from svmtool.formats.svmlight import additions
+from svmtool.formats.svmlight.additions import NO_QUERY
 from svmtool.numbers import format_one
 from svmtool.progress import doing
 from svmtool.tolerances import MIB
@@ -46,22 +48,34 @@ class RawTable:
     columns: numbers before a row's pairs, stored in `labels` row by row (1 for data).
     first_index: the smallest valid index, 0 (stored as -1) or 1.
     form: LABELLED, or another form of text_loops, in which rows may have no label: it is nan then.
+    lines: lines of the text, which may have others than rows.
+    queries: of each row, see additions.py; None where no row has one.  additions: of a block of lines; else None.
     """
 
-    __slots__ = ("labels", "indptr", "indices", "values", "n_features", "columns", "first_index", "form")
+    __slots__ = (
+        "labels", "indptr", "indices", "values", "n_features", "columns", "first_index", "form", "lines", "queries",
+        "additions",
+    )  # fmt: skip
 
     def __init__(self, rows: int, pairs: int, columns: int = 1, first_index: int = 1, form: int = LABELLED):
         self.columns, self.first_index, self.form = columns, first_index, form
         self.labels, self.indptr = Buffer("f8", rows * columns), Buffer("i8", rows + 1)
         self.indices, self.values = Buffer("i4", pairs), Buffer("f8", pairs)
-        self.n_features = 0
+        self.n_features, self.lines = 0, rows
+        self.queries: list[int] | None = None
+        self.additions: additions.Rows | None = None
 
     def table(self) -> Dataset:
         """A Dataset that shares the memory.  Imports numpy."""
+        import numpy as np
+
         from svmtool.data.dataset import Dataset
 
         arrays = (b.array() for b in (self.labels, self.indptr, self.indices, self.values))
-        return Dataset(*arrays, self.n_features)  # type: ignore[call-arg]
+        found = Dataset(*arrays, self.n_features)  # type: ignore[call-arg]
+        found.groups = None if self.queries is None else np.array(self.queries, np.int64)
+        found.additions = self.additions
+        return found
 
 
 def read(path: str, first_index: int = 1, form: int = LABELLED) -> Dataset:
@@ -76,7 +90,12 @@ def read(path: str, first_index: int = 1, form: int = LABELLED) -> Dataset:
 def read_raw(source: Source, first_index: int = 1, form: int = LABELLED) -> list[RawTable]:
     """Read an open source without numpy: one RawTable for a plain file, else one for each CHUNK_BYTES of text."""
     if source.size is not None:
-        return [_read_regular(source, first_index, form)]
+        try:
+            return [_read_regular(source, first_index, form)]
+        except DataError:
+            if not additions.tolerant:
+                raise
+            source.rewind()  # perhaps it has additions: blocks of lines tell
     return list(raw_tables(source, first_index=first_index, form=form))
 
 
@@ -93,6 +112,9 @@ def joined_raw(parts: list[RawTable]) -> RawTable:
     rows = sum(p.indptr.size - 1 for p in parts)
     whole = RawTable(rows, sum(p.values.size for p in parts), columns, parts[0].first_index)
     whole.n_features = max(p.n_features for p in parts)
+    whole.lines = sum(p.lines for p in parts)
+    if any(p.queries is not None for p in parts):
+        whole.queries = [q for p in parts for q in p.queries or [NO_QUERY] * p.labels.size]
     table = whole.table()
     row, pair = 0, 0
     parts.reverse()
@@ -244,7 +266,7 @@ def raw_tables(
             raise DataError(first_line + 1, source.name, "", fault)
         if size:
             table = parse_text(text, size, source.name, slow_line, 1, first_index, first_line, form)
-            first_line += table.labels.size
+            first_line += table.lines
             yield table
 
 
@@ -259,7 +281,32 @@ def parse_text(
     text: Buffer, size: int, name: str, slow_line: LineParser | None = None, columns: int = 1, first_index: int = 1,
     first_line: int = 0, form: int = LABELLED,
 ) -> RawTable:  # fmt: skip
-    """Parse the complete lines of text[:size], followed by PADDING bytes; errors count lines from first_line + 1."""
+    """Parse the complete lines of text[:size], followed by PADDING bytes; errors count lines from first_line + 1.
+
+    columns: see RawTable; with several, of model files, there are no additions.
+    """
+    try:
+        return _parse_plain(text, size, name, slow_line, columns, first_index, first_line, form)
+    except SvmtoolError:  # svm-scale has errors of its own
+        rows = additions.removed(bytes(text.memory[:size]), name, first_line) if columns == 1 else None
+        if rows is None:
+            raise
+    data = rows.text
+    plain = Buffer("u1", len(data) + text_loops.PADDING)
+    plain.memory[: len(data)] = data
+    try:
+        table = _parse_plain(plain, len(data), name, slow_line, 1, first_index, first_line, form)
+    except SvmtoolError as e:
+        raise rows.moved(e, first_line) from None
+    table.lines, table.queries, table.additions = rows.count, rows.queries, rows
+    return table
+
+
+def _parse_plain(
+    text: Buffer, size: int, name: str, slow_line: LineParser | None, columns: int, first_index: int, first_line: int,
+    form: int,
+) -> RawTable:  # fmt: skip
+    """`parse_text` of lines without additions."""
     n_blocks = -(-size // STREAM_BLOCK_BYTES)
     facts: list[list[int]] = [[]] * n_blocks
 

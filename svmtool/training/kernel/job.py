@@ -77,7 +77,7 @@ def checked(
     refuse_unusable(rows, settings)
     warnings = intent.warnings(settings, request.given, table.labels, data.path)
     if warn is not None:
-        warn(*warnings)
+        warn(*warnings, *intent.unused_queries(settings, table, data.path))
     return rows
 
 

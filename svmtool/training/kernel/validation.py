@@ -16,7 +16,7 @@ from svmtool.solvers.shared.base import Status
 from svmtool.training.kernel.dataset import KernelSet
 from svmtool.training.kernel.fit import Fitting
 from svmtool.training.kernel.train import trainer
-from svmtool.training.validation.folds import GlibcRand, drawn_folds, fold_rows
+from svmtool.training.validation.folds import GlibcRand, drawn_folds, fold_rows, groups_of
 
 
 class KernelFolds:
@@ -32,7 +32,8 @@ class KernelFolds:
         self.data, self.table, self._say = data, data.table, say
         self._rand = GlibcRand(settings.run.seed) if rand is None else rand
         self._classifies, n = settings.row.kind == "classification", len(data)
-        self.order, self.starts = drawn_folds(data.labels, wanted, self._classifies, self._rand)
+        groups = groups_of(data.table, settings)
+        self.order, self.starts = drawn_folds(data.labels, wanted, self._classifies, self._rand, groups)
         self.count = len(self.starts) - 1
         instead = "Will use # folds = # data instead (i.e., leave-one-out cross validation)"
         self.warnings = [f"WARNING: # folds ({wanted}) > # data ({n}). {instead}"] if wanted > n else []

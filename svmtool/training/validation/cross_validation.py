@@ -42,7 +42,8 @@ class Folds:
         self.warnings: list[str] = []
         if 2 <= len(table) < wanted:
             self.warnings.append(draws.TOO_MANY_FOLDS)
-        self.order, self.starts = draws.drawn_folds(table.labels, wanted, settings.run.stratified, settings.run.seed)
+        run, groups = settings.run, draws.groups_of(table, settings)
+        self.order, self.starts = draws.drawn_folds(table.labels, wanted, run.stratified, run.seed, groups)
         self.count = len(self.starts) - 1
 
     def evaluate(

@@ -8,13 +8,17 @@ All functions return `(order, starts)`: fold k holds the rows order[starts[k]:st
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable
 
 import numpy as np
 
 from svmtool.compiled import threads
 from svmtool.compiled.loops.rows.rand_loops import rand_seed, rand_shuffle
+from svmtool.data.dataset import Dataset
 from svmtool.errors import SvmtoolError
+from svmtool.formats.svmlight.additions import NO_QUERY
+from svmtool.params import Settings
 
 TOO_MANY_FOLDS = "WARNING: # folds > # data. Will use # folds = # data instead (i.e., leave-one-out cross validation)"
 
@@ -91,12 +95,51 @@ def stratified_folds(
     return np.concatenate(pieces), np.array(starts, dtype=np.int64)
 
 
+def group_folds(groups: np.ndarray, n_folds: int, seed: int | GlibcRand | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Folds that do not divide groups i8[n]: in a drawn order, each goes to the fold that has the fewest rows.
+
+    Returns order and starts, see `liblinear_folds`.  SvmtoolError for fewer groups than folds.
+    """
+    known, number, counts = np.unique(groups, return_inverse=True, return_counts=True)
+    folds = _checked(len(groups), n_folds)
+    if len(known) < folds:
+        raise SvmtoolError(
+            f"cross-validation by groups: {folds} folds need as many groups, here there are {len(known)}"
+        )
+    drawn = np.arange(len(known), dtype=np.int64)
+    _generator(seed).shuffle(drawn)
+    sizes = [(0, k) for k in range(folds)]
+    fold = np.empty(len(known), np.int64)
+    for group in drawn.tolist():
+        size, k = heapq.heappop(sizes)
+        fold[group] = k
+        heapq.heappush(sizes, (size + int(counts[group]), k))
+    of_rows = fold[number.reshape(-1)]
+    starts = np.concatenate(([0], np.cumsum(np.bincount(of_rows, minlength=folds))))
+    return np.argsort(of_rows, kind="stable"), starts
+
+
+def groups_of(table: Dataset, settings: Settings) -> np.ndarray | None:
+    """The groups that folds must not divide, i8[n]; None without --groups; SvmtoolError where a row has none."""
+    if not settings.run.grouped:
+        return None
+    if table.groups is None:
+        raise SvmtoolError("--groups: no row has a qid, such as `1 qid:3 1:0.5`")
+    without = np.flatnonzero(table.groups == NO_QUERY)
+    if len(without):
+        raise SvmtoolError(f"--groups: row {without[0] + 1} has no qid, and others have one")
+    return table.groups
+
+
 def drawn_folds(
-    labels: np.ndarray, n_folds: int, stratified: bool, seed: int | GlibcRand | None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Folds of either kind; SvmtoolError for fewer than two rows, or if one of the folds would contain all."""
+    labels: np.ndarray, n_folds: int, stratified: bool, seed: int | GlibcRand | None,
+    groups: np.ndarray | None = None,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """Folds of each kind; SvmtoolError for fewer than two rows, or if one of the folds would contain all."""
     if len(labels) < 2:
         raise SvmtoolError(f"cross-validation needs at least two rows of data, here there are {len(labels)}")
+    if groups is not None:
+        return group_folds(groups, n_folds, seed)
     if not stratified:
         return liblinear_folds(len(labels), n_folds, seed)
     order, starts = stratified_folds(labels, n_folds, seed)

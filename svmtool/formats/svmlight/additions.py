@@ -1,0 +1,102 @@
+"""What SVMlight's format has beside LIBSVM's: comment lines, blank lines, queries (`qid:3`) and text after `#`.
+
+    # two queries
+    2 qid:1 1:0.5 3:1   # the first document
+    1 qid:2 1:0.3
+
+The fast loops read LIBSVM's format.  A block of lines at which they stop is read again without its additions; the text
+after `#` is the name of its row.  `tolerant` is False where a command stands for LIBLINEAR's or LIBSVM's own: these
+refuse such lines, and ignore a comment without a colon at the end of a row.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from svmtool.errors import DataError
+from svmtool.integers import parse_integer
+
+tolerant = True
+BLANKS, SPACE = b" \t", b" \t\r\v\f"
+NO_QUERY = -(2**63)  # of a row without qid
+BLANK_LINE = re.compile(rb"^[ \t\r\v\f]*$", re.MULTILINE)
+QUERY = re.compile(rb"([ \t]*(?:[^ \t:]+[ \t]+)?)qid:([^ \t\r]*)")  # after the label, if there is one
+
+
+class Rows:
+    """The rows of a block of lines without their additions.
+
+    text: as LIBSVM's.  lines: of each row the number of its line in the block, from 0 on; count: lines of the block.
+    queries, names: of each row; None where no row has any.
+    others: the lines that are no rows, with the number of rows before each.
+    """
+
+    def __init__(
+        self, text: bytes, lines: list[int], count: int, queries: list[int] | None, names: list[bytes] | None,
+        others: list[tuple[int, bytes]],
+    ):  # fmt: skip
+        self.text, self.lines, self.count, self.queries, self.names = text, lines, count, queries, names
+        self.others = others
+
+    def moved(self, e: Any, first_line: int) -> Any:
+        """An error with a line in `text`, with the line of the block; first_line: lines before both."""
+        row = e.line - 1 - first_line
+        line = self.lines[row] if row < len(self.lines) else self.count - 1
+        return e.at_line(first_line + line + 1)
+
+    def returned(self, text: bytes) -> bytes:
+        """Lines of these rows with the additions that `text` lacks."""
+        found: list[bytes] = []
+        others = iter([*self.others, (len(self.lines), b"")])
+        before, other = next(others)
+        for k, line in enumerate(text.split(b"\n")[:-1]):
+            while before == k and len(found) < self.count:
+                found.append(other)
+                before, other = next(others)
+            if self.queries is not None and self.queries[k] != NO_QUERY:
+                label, blank, rest = line.partition(b" ")
+                line = b"%s qid:%d%s%s" % (label, self.queries[k], blank, rest)
+            if self.names is not None and self.names[k]:
+                line = b"%s # %s" % (line.rstrip(), self.names[k])
+            found.append(line)
+        found += [line for rows, line in self.others if rows == len(self.lines)]
+        return b"".join(line + b"\n" for line in found)
+
+
+def removed(text: bytes, file: str, first_line: int = 0) -> Rows | None:
+    """The rows of complete lines; None where these have no additions.  DataError for a qid that is no whole number."""
+    if not tolerant:
+        return None
+    if b"#" not in text and b"qid:" not in text and not BLANK_LINE.search(text, 0, len(text) - 1):
+        return None
+    kept: list[bytes] = []
+    lines, queries, names, others = [], [], [], []
+    every = text.split(b"\n")[:-1]
+    for k, line in enumerate(every):
+        body, _, name = line.partition(b"#")
+        if not body.strip(SPACE):
+            others.append((len(kept), line))
+            continue
+        query = NO_QUERY
+        if b"qid:" in body and (found := QUERY.match(body)):
+            query = _query(found[2], first_line + k + 1, file)
+            body = found[1] + body[found.end() :].lstrip(BLANKS)
+        kept.append(body.rstrip(b" \t\r"))
+        lines.append(k)
+        queries.append(query)
+        names.append(name.strip())
+    return Rows(
+        b"".join(body + b"\n" for body in kept), lines, len(every),
+        queries if any(q != NO_QUERY for q in queries) else None, names if any(names) else None, others,
+    )  # fmt: skip
+
+
+def _query(text: bytes, line: int, file: str) -> int:
+    try:
+        number = parse_integer(text)
+        if abs(number) < 2**63:
+            return number
+    except ValueError:
+        pass
+    raise DataError(line, file, f"qid:{text.decode('utf-8', 'backslashreplace')}", "a qid is a whole number")

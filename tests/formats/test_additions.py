@@ -1,0 +1,168 @@
+"""SVMlight's additions to LIBSVM's format: comments, blank lines, queries and names of rows."""
+
+from __future__ import annotations
+
+import gzip
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_malformed import REFUSED
+
+import svmtool
+from svmtool.cli import scale
+from svmtool.cli.predict import command as predict
+from svmtool.errors import DataError, SvmtoolError
+from svmtool.formats.svmlight import additions
+from svmtool.formats.svmlight import table as svmlight
+from svmtool.training.validation.folds import group_folds
+
+TEXT = b"""\
+# a comment: with colons 1:2
+
+2 qid:1 1:0.5 3:1   # doc: one
+  \t
+1 qid:2 1:0.3 #two
+2 2:1\r
+1 qid:-3 1:-1 3:-1
+# the end"""
+PLAIN = b"2 1:0.5 3:1\n1 1:0.3\n2 2:1\n1 1:-1 3:-1\n"
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """a: TEXT, p: PLAIN, in the working folder."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a").write_bytes(TEXT)
+    (tmp_path / "p").write_bytes(PLAIN)
+    return tmp_path
+
+
+def arrays(data):
+    return [data.labels.tolist(), data.indptr.tolist(), data.indices.tolist(), data.values.tolist(), data.n_features]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_rows_are_those_of_the_plain_text(files, packed):
+    if packed:
+        (files / "a").write_bytes(gzip.compress(TEXT))
+    found = svmlight.read("a")
+    assert arrays(found) == arrays(svmlight.read("p"))
+    assert found.groups.tolist() == [1, 2, additions.NO_QUERY, -3]
+    assert svmlight.read("p").groups is None
+
+
+def test_blocks_have_additions_of_their_own(files):
+    with svmlight.open_source("a") as source:
+        found = svmlight.joined(list(svmlight.raw_tables(source, 20)))
+    assert arrays(found) == arrays(svmlight.read("p"))
+    assert found.groups.tolist() == [1, 2, additions.NO_QUERY, -3]
+
+
+@pytest.mark.parametrize("line, token, reason", [r for r in REFUSED if b"#" not in r[0] and r[0].strip()])
+def test_errors_name_their_line(files, line, token, reason):
+    if line.startswith(b"1 qid:1"):
+        line, reason = b"1 qid:1.5 1:2", "a qid is a whole number"
+    if line == b"-1\r":  # its end is a blank here
+        return
+    (files / "a").write_bytes(b"# c\n\n1 1:2 # n\n" + line + b"\n1 1:1\n")
+    (files / "m").write_text(svmtool.dumps(svmtool.fit([[1.0], [-1.0]], [1, -1])))
+    for attempt in (svmlight.read, lambda p: svmtool.read_svmlight(p)):
+        if line.startswith(b"nan") and attempt is not svmlight.read:
+            continue
+        with pytest.raises(DataError) as caught:
+            attempt("a")
+        assert caught.value.line == 4 and reason in str(caught.value)
+
+
+def test_predictions_scales_and_errors_of_the_commands(files, capfdbinary):
+    svmtool.save_model(svmtool.fit(*svmtool.read_svmlight("p")), "m")
+    for name in ("a", "p"):
+        assert predict.main(["-q", "--row-names", name, "m", f"o{name}"]) == 0
+    named, plain = ((files / name).read_bytes().splitlines() for name in ("oa", "op"))
+    assert [line.partition(b"\t")[0] for line in named] == plain
+    assert [line.partition(b"\t")[2] for line in named] == [b"doc: one", b"two", b"", b""]
+    capfdbinary.readouterr()
+    assert scale.main(["-l", "0", "a"]) == 0
+    scaled = capfdbinary.readouterr().out
+    assert scale.main(["-l", "0", "p"]) == 0
+    rows = capfdbinary.readouterr().out
+    (files / "s").write_bytes(scaled)
+    (files / "r").write_bytes(rows)
+    assert arrays(svmlight.read("s")) == arrays(svmlight.read("r"))
+    assert svmlight.read("s").groups.tolist() == svmlight.read("a").groups.tolist()
+    lines = scaled.splitlines()
+    assert [lines[k] for k in (0, 1, 3, 7)] == [TEXT.splitlines()[k] for k in (0, 1, 3, 7)]
+    assert lines[2].startswith(b"2 qid:1 1:") and lines[2].endswith(b" # doc: one")
+    (files / "a").write_bytes(b"# c\n1 1:1\n1 1:x\n")
+    assert predict.main(["a", "m", "o"]) == 1
+    assert b"Wrong input format at line 3: a: token '1:x'" in capfdbinary.readouterr().err
+    (files / "a").write_bytes(b"# c\n1 1:1\nx 1:1\n")
+    assert scale.main(["a"]) == 255
+    assert b"failed to read labels: a: line 3: 'x' is not a number" in capfdbinary.readouterr().err
+
+
+def test_training_says_that_queries_are_not_used(svm_train, files):
+    status, _, err = svm_train("-q", "a", "m")
+    assert (status, err.count("\n")) == (0, 1) and "qid are not used: -v N --groups" in err
+    assert svm_train("-q", "p", "n") == (0, "", "")
+    assert (files / "m").read_bytes() == (files / "n").read_bytes()
+
+
+@pytest.mark.parametrize("kernel", [[], ["-t", 2]])
+def test_folds_of_groups(kernel, svm_train, files):
+    rows = [f"{1 + k % 2} qid:{k // 4} 1:{k % 7} 2:{k % 2}" for k in range(40)]
+    assert svm_train("-q", "-v", 5, "--groups", *kernel, "d", data="\n".join(rows))[0] == 0
+    for argv, sentence in (
+        (["--groups"], "--groups needs -v"),
+        (["-v", 11, "--groups"], "11 folds need as many groups, here there are 10"),
+    ):
+        status, _, err = svm_train("-q", *argv, *kernel, "d")
+        assert status == 1 and sentence in err
+    assert "no row has a qid" in svm_train("-v", 2, "--groups", *kernel, "p")[2]
+    assert "row 3 has no qid" in svm_train("-v", 2, "--groups", *kernel, "a")[2]
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(st.integers(0, 12), min_size=4, max_size=60), st.integers(2, 4), st.integers(0, 5))
+def test_no_fold_divides_a_group(groups, folds, seed):
+    groups = np.array(groups)
+    if len(set(groups.tolist())) < folds:
+        with pytest.raises(SvmtoolError, match="groups"):
+            group_folds(groups, folds, seed)
+        return
+    order, starts = group_folds(groups, folds, seed)
+    assert sorted(order.tolist()) == list(range(len(groups))) and len(starts) == folds + 1
+    parts = [set(groups[order[a:b]].tolist()) for a, b in zip(starts[:-1], starts[1:], strict=True)]
+    assert all(parts) and sum(map(len, parts)) == len(set().union(*parts))
+    sizes = np.diff(starts)
+    assert sizes.max() - sizes.min() <= np.bincount(groups).max()
+
+
+def test_python_has_queries_and_groups(files):
+    (files / "a").write_bytes(b"# c\n1 qid:4 1:1 # x\n2 qid:4 1:2\n1 qid:5 1:1\n2 qid:6 1:3\n")
+    X, y, query = svmtool.read_svmlight("a", query_id=True)
+    assert (X.toarray().ravel().tolist(), query.tolist()) == ([1.0, 2.0, 1.0, 3.0], [4, 4, 5, 6])
+    found = svmtool.cross_validate(X, y, folds=3, groups=["u", "u", "v", "w"])
+    assert found.fold[0] == found.fold[1] and len(set(found.fold.tolist())) == 3
+    with pytest.raises(ValueError, match="not every row has a qid"):
+        svmtool.read_svmlight("p", query_id=True)
+    with pytest.raises(ValueError, match="cannot be combined"):
+        svmtool.cross_validate(X, y, groups=query, stratified=True)
+    with pytest.raises(ValueError, match="expected"):
+        svmtool.search_C(X, y, groups=query[:2])
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.lists(st.sampled_from([b"1 1:2", b"-1 qid:3 2:1", b"", b" ", b"# a:b", b"1 3:1 # n", b"2 #"]), max_size=12))
+def test_what_is_taken_away_comes_back(lines):
+    text = b"".join(line + b"\n" for line in lines)
+    rows = additions.removed(text, "d")
+    if rows is None:
+        assert not any(b"#" in line or b"qid" in line or not line.strip() for line in lines)
+        return
+    again = additions.removed(rows.returned(rows.text), "d")
+    if again is not None:
+        assert (again.text, again.queries, again.names) == (rows.text, rows.queries, rows.names)
+    assert rows.count == len(lines) and len(rows.lines) == rows.text.count(b"\n")
