@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from svmtool.data.dataset import Dataset
 
-MAX_CLASS_LABELS = 100  # more different labels than this are probably targets of a regression
+MAX_CLASS_LABELS = 100  # up to this many different labels are classes, however few rows each has
 # What a number of -s is in LIBSVM, and the options that only this problem uses.
 LIBSVM_PROBLEMS = {
     1: ("nu-SVC", ("-n",)), 2: ("one-class SVM", ("-n",)), 3: ("epsilon-SVR", ("-p",)), 4: ("nu-SVR", ("-n", "-p")),
@@ -93,7 +93,7 @@ def label_warnings(settings: Settings, given: tuple[str, ...], labels: np.ndarra
         what = f"the label {broken[0]:g}, which is not a whole number"
     else:
         count = 1 + int(np.count_nonzero(np.diff(np.sort(whole))))  # np.unique would import numpy.ma: 4 ms
-        if count <= MAX_CLASS_LABELS:
+        if count <= MAX_CLASS_LABELS or 2 * count <= len(labels):  # measurements seldom occur twice
             return []
         what = f"{count} different labels"
     row = settings.row

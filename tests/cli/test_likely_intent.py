@@ -51,6 +51,9 @@ def test_labels_that_are_targets(argv, advice, svm_train, out_of_time):
     err = err.partition("\n")[0] + "\n"
     assert status == 0 and err.endswith(advice)
     assert err.startswith("WARNING: d has 101 different labels, and -s ") and " makes each label a class: " in err
+    out_of_time()
+    twice = "".join(f"{k % 101} 1:{k}\n" for k in range(202))
+    assert "different labels" not in svm_train("-q", *argv.split(), "d", "m", data=twice)[2]
     if argv != "-t 2":  # its 4950 pairs take long
         assert "101" not in svm_train("-q", *argv.split(), "d", "m", data=many.partition("\n")[2])[2]
 

@@ -175,8 +175,7 @@ def test_usage_is_shown(line, sentence, capsys):
         ("-w3000000000 1 d", "not an integer of 32 bits"),
         ("-s mfm d", "unknown solver type: mfm: did you mean mfn (-s 40)?"),
         ("-t 0 -s epsilon-svr d", "has no kernel: did you mean epsilon_svr (-s 3)?"),
-        ("-m 1 d", "use --threads N"),
-        ("-m 100000 d", "use -t 2 for LIBSVM's line, where -m is the cache size in MB, or --threads N"),
+        ("-m 0 d", "-m 0: must be an integer >= 1"),
         ("-M 1 d", "use --threads N"),
         ("--gap 0 d", "--gap 0: must be a number > 0"),
         ("--gap nan d", "--gap nan: must be a number > 0"),
@@ -304,3 +303,13 @@ def test_the_page_for_users_of_liblinear_names_every_option_that_differs():
         row = next(line for options, line in rows.items() if options == f" `{option}` ")
         more = [r.number for r in registry.supporting(option) if r.number not in known]
         assert row.rpartition(" also ")[2] == ", ".join(f"`{'-s ' * (k == more[0])}{k}`" for k in more) + " |"
+
+
+def test_threads_of_multi_core_liblinear(svm_train, tmp_path):
+    """-m is --threads, and LIBSVM's cache in its lines."""
+    assert svm_train("-q", "-m", 1, "d", "m", data="1 1:1\n-1 1:2\n") == (0, "", "")
+    assert svm_train("-q", "d", "n") == (0, "", "")
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "n").read_bytes()
+    status, _, err = svm_train("-q", "-m", 100000, "d", "m")
+    assert status == 0 and err.startswith("WARNING: -m 100000: ") and err.count("\n") == 1
+    assert svm_train("-q", "-t", 2, "-m", 100000, "d", "m") == (0, "", "")

@@ -267,7 +267,7 @@ LONG_OPTIONS: dict[str, LongOption] = {
         "boundary", "B", _boundary, "the model's boundary: theta (default): that of the stopping rule; rho: the paper's"
     ),
     "--sample": LongOption("sample", "M", _whole(1), "rows drawn in each round (default 59, with --method fast 3000)"),
-    "--threads": LongOption("threads", "N", _whole(1), "use N threads (default: all cores of this process)"),
+    "--threads": LongOption("threads", "N", _whole(1), "use N threads (default: all cores of this process)", "m"),
     "--strict": LongOption(
         "strict", "", None, "exit with 2 if not converged, a rule left a gap above 1e-2, -b 1 or --loo fail"
     ),

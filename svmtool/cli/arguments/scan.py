@@ -198,7 +198,8 @@ class Scan:
             name = self.long_letters[letter]
             long = LONG_OPTIONS[name]
             assert long.read is not None
-            self.set(name, **{long.setting: long.read(option, value)})
+            found = long.read(option, value)
+            self.set(name, **{long.setting: self.threads(found) if letter == "m" else found})
         else:
             raise self.unknown(argument, value)
 
@@ -210,19 +211,20 @@ class Scan:
         number = registry.find(name).number if name[:1].isalpha() else self.number("-s", value, whole=True)
         return {"auto": False, "solver": number}
 
-    def unknown(self, argument: str, value: str) -> SvmtoolError:
-        """The error for a short option of another program."""
-        if argument[1] not in "mM":
-            return unknown(argument)
+    def threads(self, wanted: Any) -> int:
+        """The threads of -m, at most the cores: in LIBSVM's lines it is the cache, of many MB."""
         import os
 
         cores = os.cpu_count() or 1
-        if argument[1] == "m" and self.number("-m", value) > cores:
-            return SvmtoolError(
-                f"ERROR: -m {clipped(value)} is more threads than the {cores} cores: "
-                "use -t 2 for LIBSVM's line, where -m is the cache size in MB, or --threads N"
-            )
-        return SvmtoolError(f"ERROR: {argument[:2]} is an option of multi-core LIBLINEAR: use --threads N")
+        if wanted > cores:
+            self.notes.append(f"WARNING: -m {wanted}: {cores} threads are used (LIBSVM's cache size needs -t)")
+        return min(wanted, cores)
+
+    def unknown(self, argument: str, value: str) -> SvmtoolError:
+        """The error for a short option of another program."""
+        if argument[1] == "M":
+            return SvmtoolError("ERROR: -M is an option of multi-core LIBLINEAR: use --threads N")
+        return unknown(argument)
 
 
 def training(settings: Settings, request: Request, files: list[str], notes: tuple[str, ...]) -> Command:
