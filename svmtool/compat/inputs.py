@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import operator
 from collections.abc import Sequence
 from typing import Any
@@ -58,7 +59,7 @@ def dataset(y: Any, x: Any, serial: bool = False) -> Dataset:
 
 def labels_of(y: Any, needed: bool = True) -> np.ndarray:
     """Return labels as f8[n]; raises as `dataset`.  Unless needed they may be nan, for rows without one."""
-    if not isinstance(y, (list, tuple, np.ndarray)):
+    if not isinstance(y, (list, tuple, np.ndarray, ctypes.Array)):
         raise TypeError(f"type of y: {type(y)} is not supported!")
     try:
         labels = arrays.floats(y, "y")

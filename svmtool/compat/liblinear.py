@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import sys
+from collections.abc import Iterator
 from enum import IntEnum
 from types import SimpleNamespace
 from typing import Any
@@ -14,7 +16,7 @@ from svmtool.api.run import RunContext
 from svmtool.api.values import flag, real, whole
 from svmtool.compat import options
 from svmtool.compat.errors import as_value_errors
-from svmtool.compat.inputs import as_dicts, dataset
+from svmtool.compat.inputs import as_dicts, dataset, labels_of
 from svmtool.compat.nodes import feature_node, gen_feature_nodearray, row_of
 from svmtool.compat.output import Output, print_null
 from svmtool.compat.parameters import Parameters
@@ -145,6 +147,13 @@ class problem:
     def y(self) -> np.ndarray:
         return self.rows.labels
 
+    @y.setter
+    def y(self, labels: Any) -> None:
+        found = labels_of(labels)
+        if len(found) != len(self.rows):
+            raise ValueError("len(y) != len(x)")
+        self.rows = self.rows.replace(labels=found)
+
     @property
     def x(self) -> list[list[feature_node]]:
         found = []
@@ -165,6 +174,26 @@ class problem:
         return other
 
 
+class Weights(ctypes.POINTER(ctypes.c_double)):  # type: ignore[misc]
+    """A pointer to weights, as LIBLINEAR's, with their number: `np.ctypeslib.as_array(w, (len(w),))`."""
+
+    _type_ = ctypes.c_double
+    _array: np.ndarray
+
+    @classmethod
+    def of(cls, W: np.ndarray) -> Weights:
+        """Return the pointer to the weights of a model, which it keeps alive."""
+        found = ctypes.cast(W.ctypes.data, cls)
+        found._array = W.reshape(-1)
+        return found
+
+    def __len__(self) -> int:
+        return len(self._array)
+
+    def __iter__(self) -> Iterator[float]:
+        return iter(self._array.tolist())
+
+
 class model:
     """A linear model.
 
@@ -181,7 +210,7 @@ class model:
     ----------
     nr_class, nr_feature, bias, rho, label
         As in the model file; label is [0, 0] without classes.
-    w : array of float64
+    w : Weights
         Weights of the first feature for all columns, then those of the second and so on.
     param : parameter
         Of the training run; for a model from a file with its solver_type, and defaults.
@@ -192,8 +221,11 @@ class model:
         self.nr_class, self.nr_feature, self.bias = stored.nr_class, stored.n_features, stored.bias
         self.rho = stored.rho if stored.rho is not None else 0.0
         self.label = [0] * self.nr_class if stored.labels is None else list(stored.labels)
-        self.w = stored.W.reshape(-1)
         self.param = parameter(f"-s {int(solver_names[stored.word])} -q") if param is None else param
+
+    @property
+    def w(self) -> Weights:
+        return Weights.of(self.stored.W)
 
     def get_nr_feature(self) -> int:
         """Return the number of features, without that of the bias."""

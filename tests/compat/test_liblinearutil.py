@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import pickle
+import subprocess
+import sys
 
 import dropins
 import numpy as np
@@ -367,3 +369,56 @@ class TestOurs:
             for _ in range(10_000):
                 self.lib.train(big.y, big.X, "-s 3 -c 100 -e 1e-9 -q")
         timer.join()
+
+
+def test_what_libmultilabel_does():
+    """One problem's copies with labels of their own, trained from several threads; weights through a pointer."""
+    from concurrent.futures import ThreadPoolExecutor
+    from ctypes import c_double
+
+    lib = dropins.linear(dropins.OURS)
+    rng = np.random.default_rng(0)
+    X = sparse.csr_matrix(rng.normal(size=(60, 5)) * (rng.random((60, 5)) < 0.6))
+    Y = np.where(X.toarray() @ rng.normal(size=(5, 8)) + 0.3 * rng.normal(size=(60, 8)) > 0.0, 1.0, -1.0)
+    Y[:, 7] = -1.0
+    shared, param = lib.problem(np.ones(60), X), lib.parameter("-s 1 -q -m 1")
+    param.w_recalc = True
+
+    def weights(k):
+        own = shared.copy()
+        own.y = (c_double * own.l)(*Y[:, k])
+        model = lib.train(own, param)
+        w = np.ctypeslib.as_array(model.w, (own.n, 1))
+        assert w.shape == (5, 1) and list(model.w) == model.w[: len(model.w)] == w[:, 0].tolist()
+        return (w if model.get_labels()[0] == 1 else -w).copy()
+
+    with ThreadPoolExecutor(4) as threads:
+        together = list(threads.map(weights, range(8)))
+    for k, w in enumerate(together):
+        model = lib.train(Y[:, k].tolist(), X, "-s 1 -q")
+        sign = 1.0 if model.get_labels()[0] == 1 else -1.0
+        np.testing.assert_array_equal(w[:, 0], sign * model.stored.W[:, 0])
+    assert np.asarray(shared.y).tolist() == [1.0] * 60
+    with pytest.raises(ValueError, match="len"):
+        shared.y = [1.0]
+
+
+@pytest.mark.parametrize("technique", ["1vsrest", "thresholding", "cost_sensitive", "tree"])
+def test_libmultilabel_itself(technique, tmp_path):
+    """Its linear techniques, with svmtool in the place of liblinear-multicore."""
+    pytest.importorskip("libmultilabel", reason="needs libmultilabel, and scipy before 1.14")
+    program = f"""
+import numpy as np, scipy.sparse as sp
+import libmultilabel.linear as linear
+rng = np.random.default_rng(0)
+X = sp.csr_matrix(rng.normal(size=(400, 30)))
+Y = sp.csr_matrix((X @ rng.normal(size=(30, 6)) > 2.0).astype(float))
+model = linear.train_{technique}(Y, X, options="-s 1 -B 1", verbose=False)
+found = linear.compute_metrics(np.asarray(linear.predict_values(model, X)), Y.toarray(), ["Micro-F1"])
+assert found["Micro-F1"] > 0.9, found
+"""
+    (tmp_path / "p.py").write_text(program)
+    done = subprocess.run(
+        [sys.executable, "-m", "svmtool.compat", "p.py"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
