@@ -53,10 +53,6 @@ class DataError(SvmtoolError):
     def __reduce__(self):
         return type(self), (self.line, self.file, self.token, self.reason)
 
-    def at_line(self, line: int) -> DataError:
-        """The same error in another line."""
-        return DataError(line, self.file, self.token, self.reason)
-
 
 class RowsError(SvmtoolError):
     """Rows that define no training problem.  `named` adds the file name."""

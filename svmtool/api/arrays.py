@@ -180,8 +180,19 @@ def numbered(y: Any) -> tuple[Any, np.ndarray | None]:
         found = found.reshape(-1)
     if found.ndim != 1:
         raise ValueError(f"y should be a 1d array, got an array of shape {found.shape} instead.")
-    classes, numbers = np.unique(found.astype(str), return_inverse=True)
+    names = np.char.decode(found, "utf-8") if found.dtype.kind == "S" else found.astype(str)
+    classes, numbers = np.unique(names, return_inverse=True)
     return numbers.astype(np.float64), classes
+
+
+def of_classes_in_use(data: Dataset, classes: np.ndarray) -> np.ndarray:
+    """The classes of rows with weight; the labels of `data` become their numbers among these, of other rows any."""
+    used = data.used()
+    if used is None:
+        return classes
+    known = np.unique(data.labels[used])
+    data.labels = np.minimum(np.searchsorted(known, data.labels), len(known) - 1).astype(np.float64)
+    return classes[known.astype(np.intp)]
 
 
 def groups(given: Any, n: int, stratified: bool) -> np.ndarray | None:
@@ -267,7 +278,9 @@ def with_serials(data: Dataset, training: bool) -> Dataset:
     values = np.column_stack((numbers, K)).reshape(-1)
     indices = np.tile(np.arange(-1, m, dtype=np.int32), n)
     indptr = np.arange(n + 1, dtype=np.int64) * (m + 1)
-    return Dataset(data.labels, indptr, indices, values, m, weights=data.weights)
+    found = Dataset(data.labels, indptr, indices, values, m, weights=data.weights)
+    found.groups = data.groups
+    return found
 
 
 def refuse_fractions(y: np.ndarray) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from svmtool.api import arrays
 from svmtool.api.models import Model, stored_of
 from svmtool.api.run import RunContext
-from svmtool.api.values import flag, shown, whole
+from svmtool.api.values import flag, shown, text, whole
 from svmtool.api.wording import in_keywords
 from svmtool.compiled.loops.text.text_loops import SOME_LABELLED
 from svmtool.data.dataset import DenseDataset
@@ -125,8 +125,10 @@ def export(model: Any, path: str | os.PathLike[str], form: str | None = None, *,
     chosen = os.path.splitext(name)[1][1:].lower() if form is None else form
     if chosen not in FORMS:
         raise ValueError(f"form must be one of {', '.join(map(repr, FORMS))}, not {shown(chosen)}")
+    if name == "-":
+        raise ValueError("path must name a file")
     with RunContext(1):
-        check_prefix(prefix)
+        check_prefix(text("prefix", prefix))
         called = completed(Names(), found)
         with replacing(name) as file:
             for piece in exported(found, chosen, os.path.basename(name), called, prefix=prefix):
@@ -237,6 +239,8 @@ def read_svmlight(
     X = csr_matrix((found.values, found.indices, found.indptr), shape=(len(found), n_features))
     if not flag("query_id", query_id):
         return X, found.labels
+    if not len(found):
+        return X, found.labels, np.empty(0, np.int64)
     if found.groups is None or np.any(found.groups == NO_QUERY):
         raise ValueError("query_id=True, but not every row has a qid")
     return X, found.labels, found.groups

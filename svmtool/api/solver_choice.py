@@ -18,7 +18,7 @@ CHECKED = {
     "C": "-c", "p": "-p", "nu": "-n", "eps": "-e", "gap": "--gap", "class_weight": "-w", "max_iter": "--max-iter",
     "max_seconds": "--max-seconds", "seed": "--seed", "probability": "--probability", "bias": "-B",
     "regularize_bias": "-R", "loss_power": "--loss-power", "sample_weight": "--weights", "init": "--initial-model",
-    "stratified": "--stratified", "search": "-C", "shrinking": "-h",
+    "stratified": "--stratified", "groups": "--groups", "search": "-C", "shrinking": "-h",
 }  # fmt: skip
 # Names of solvers, with hyphens, and their numbers.
 _NAMES = {row.name: row.number for row in registry.SOLVERS}

@@ -113,8 +113,8 @@ def fit(
         Linear models: where to start.
     callback : callable, optional
         Receives a dict for each step of a solver, from the thread that makes it, one at a time.  `weights` are the best
-        so far, of most linear solvers: those of the features, then that of the bias, if there is one; `label` says of
-        which class's problem where there are several.
+        so far, of most linear solvers: those of the features, then that of the bias, if there is one (of solver 4 as
+        many for each as there are classes); `label` says of which class's problem where there are several.
     max_iter, max_seconds : int, float, optional
         Limits of the run.
     seed : int, optional
@@ -173,6 +173,11 @@ def fit(
     }  # fmt: skip
     y, classes = arrays.numbered(y)
     data = arrays.dataset(X, y, sample_weight)
+    if classes is not None:
+        every, classes = classes, arrays.of_classes_in_use(data, classes)
+        if isinstance(class_weight, Mapping):
+            lacking = set(every.tolist()) - set(classes.tolist())
+            class_weight = {name: factor for name, factor in class_weight.items() if name not in lacking}
     ignored = left_out(data.weights, "sample_weight")
     with RunContext(threads, max_seconds, progress=progress) as run:
         present = {"sample_weight": sample_weight is not None, "init": init is not None}

@@ -143,7 +143,7 @@ def cross_validate(
     data = arrays.dataset(X, y, sample_weight)
     data.groups = arrays.groups(groups, len(data), stratified)
     with RunContext(threads, keywords.get("max_seconds"), progress=progress) as run:
-        present = {"sample_weight": sample_weight is not None, "stratified": stratified}
+        present = {"sample_weight": sample_weight is not None, "stratified": stratified, "groups": groups is not None}
         also = tuple(name for name, there in present.items() if there)
         settings = settings_of(data, solver, kernel, keywords, also)
         check_labels(data, settings, one_class, y, classes)
@@ -320,7 +320,7 @@ def search_C(
     data.groups = arrays.groups(groups, len(data), stratified)
     with RunContext(threads, keywords.get("max_seconds"), progress=progress) as run:
         also = ("search", *(("sample_weight",) if sample_weight is not None else ()))
-        also = (*also, *(("stratified",) if stratified else ()))
+        also = (*also, *(("stratified",) if stratified else ()), *(("groups",) if groups is not None else ()))
         settings = settings_of(data, solver, None, keywords, also, default=2)
         check_labels(data, settings, one_class, y, classes)
         settings = settings.replace(stratified=stratified, grouped=groups is not None)

@@ -190,6 +190,9 @@ class Weights(ctypes.POINTER(ctypes.c_double)):  # type: ignore[misc]
     def __len__(self) -> int:
         return len(self._array)
 
+    def __getitem__(self, at: Any) -> Any:
+        return self._array[at].tolist()
+
     def __iter__(self) -> Iterator[float]:
         return iter(self._array.tolist())
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from svmtool.compiled import threads
 from svmtool.compiled.buffers import Buffer
 from svmtool.compiled.loops.text.decision_loops import score_lines
-from svmtool.compiled.loops.text.text_loops import PADDING, SOME_LABELLED
+from svmtool.compiled.loops.text.text_loops import SOME_LABELLED
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats.source import LineReader, Source
 from svmtool.models.linear import ONE_CLASS_WORD, LinearModel
@@ -91,8 +91,13 @@ def scored_blocks(source: Source, model: LinearModel, form: int = SOME_LABELLED)
             yield block
 
 
-def _score(text: Buffer, stop: int, model: LinearModel, name: str, form: int) -> Scored:
-    """Score the lines of text[:stop]; errors count lines from the block's first."""
+def _score(
+    text: Buffer, stop: int, model: LinearModel, name: str, form: int, lines: list[int] | None = None
+) -> Scored:  # fmt: skip
+    """Score the lines of text[:stop]; errors count lines from the block's first.
+
+    lines: of each row the number of its line in the block, where additions are taken away.
+    """
     columns = model.columns
     scored = Scored(1 + stop // ROW_BYTES, columns)
     state = Buffer("i8", 3)  # position, row, largest index
@@ -108,9 +113,10 @@ def _score(text: Buffer, stop: int, model: LinearModel, name: str, form: int) ->
 
         line = bytes(text.items[at : text.memory.find(b"\n", at, stop)])
         try:
-            label, indices, values = parse_line(line, row + 1, name, form=form)
+            label, indices, values = parse_line(line, 1 + (row if lines is None else lines[row]), name, form=form)
         except DataError as e:
-            return _without_additions(text, stop, model, name, form) or _failed(e)
+            rest = None if lines is not None else _without_additions(text, stop, model, name, form)
+            return rest or _failed(e)
         scored.labels.items[row] = label
         _decide_row(scored.decisions.items, row, indices, values, model, rho)
         state.items[0], state.items[1] = at + len(line) + 1, row + 1
@@ -132,19 +138,15 @@ def _failed(e: DataError) -> Scored:
 def _without_additions(text: Buffer, stop: int, model: LinearModel, name: str, form: int) -> Scored | None:
     """`_score` of lines with SVMlight's additions; None where there are none."""
     from svmtool.formats.svmlight import additions
+    from svmtool.formats.svmlight.table import padded
 
     try:
-        rows = additions.removed(bytes(text.memory[:stop]), name)
+        rows = additions.removed(bytes(text.memory[:stop]), name, form)
     except DataError as e:
         return _failed(e)
     if rows is None:
         return None
-    data = rows.text
-    plain = Buffer("u1", len(data) + PADDING)
-    plain.memory[: len(data)] = data
-    scored = _score(plain, len(data), model, name, form)
-    if isinstance(scored.error, DataError):
-        return _failed(rows.moved(scored.error, 0))
+    scored = _score(padded(rows.text), len(rows.text), model, name, form, rows.lines)
     scored.lines, scored.names = rows.count, rows.names
     return scored
 

@@ -37,14 +37,9 @@ class LabelError(SvmtoolError):
     exit_code = 255
 
     def __init__(self, number: int, file: str, token: str, about: str = ""):
-        self.line, self._more = number, (file, token, about)
         shown = f"{token[:60]!r} is not a number" if token else "the line is empty"
         shown += about and f": {about}"
         super().__init__(f"ERROR: failed to read labels: {file}: line {number}: {shown}")
-
-    def at_line(self, line: int) -> LabelError:
-        """The same error in another line."""
-        return LabelError(line, *self._more)
 
 
 def run(options, warn: Callable[[str], None]) -> bool:

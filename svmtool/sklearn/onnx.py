@@ -67,9 +67,10 @@ def _plane(mine: Any, theirs: type) -> Any:
 def register() -> None:
     """Tell skl2onnx how to convert the estimators of this package.
 
-    The labels, values of regressions, decision values, and probabilities of LogisticRegression, SVC and NuSVC (with
-    probability="sigmoid") are the estimator's in single precision.  A linear classifier of two classes has the scores
-    -f and f.
+    Labels, values of regressions, decision values, and probabilities of LogisticRegression, SVC and NuSVC (with
+    probability="sigmoid") are the estimator's in single precision; runtimes couple the probabilities of a kernel's two
+    classes, to within 0.005.  Of two classes the scores are -f and f, with a kernel f and -f.  Kernels that are
+    functions or precomputed, and isotonic probabilities, have no conversion: NotImplementedError.
 
     Raises
     ------
@@ -97,7 +98,7 @@ def register() -> None:
             if known.get(id(mine), {}).get("raw_scores", theirs is svm.LinearSVC):  # a score for each class
                 container.options = {**known, id(made): {"raw_scores": True}}
             convert(scope, operator, container)
-            operator.raw_operator = mine
+            operator.raw_operator, container.options = mine, known
 
         return _convert
 

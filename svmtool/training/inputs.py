@@ -95,7 +95,9 @@ def used_features(table: Dataset) -> np.ndarray | None:
 def on_used(table: Dataset, used: np.ndarray) -> Dataset:
     """The same rows, sharing their values, with the features `used` renumbered from 0."""
     indices = np.searchsorted(used, table.indices).astype(np.int32)
-    return Dataset(table.labels, table.indptr, indices, table.values, len(used), table.mapped, table.weights)
+    found = Dataset(table.labels, table.indptr, indices, table.values, len(used), table.mapped, table.weights)
+    found.groups = table.groups
+    return found
 
 
 def restricted(model: LinearModel, used: np.ndarray) -> LinearModel:

@@ -32,7 +32,7 @@ def warnings(settings: Settings, given: tuple[str, ...], labels: np.ndarray, pat
 
 def unused_queries(settings: Settings, table: Dataset, path: str) -> list[str]:
     """The warning about the qid of rows that nothing uses, if there are any."""
-    if table.groups is None or settings.run.grouped:
+    if table.groups is None or settings.run.grouped or "--groups" not in settings.row.supported:
         return []
     return [f"WARNING: {path}: qid are not used: -v N --groups keeps the rows of each in one fold"]
 

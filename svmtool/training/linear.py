@@ -151,7 +151,19 @@ def train_on_used(
             done.model.state = state_of(settings, table, done)
         return done
     initial = initial and restricted(initial, used)
-    done = train(on_used(table, used), settings, report, initial, stop, lines)
+
+    def of_all(**record: Any) -> None:
+        if (w := record.get("weights")) is not None:
+            bias = int(settings.problem.bias >= 0)
+            known = w.reshape(len(used) + bias, -1)
+            whole = np.zeros((n_features + bias, known.shape[1]))
+            whole[used] = known[: len(used)]
+            whole[n_features:] = known[len(used) :]
+            record["weights"] = whole.reshape(-1)
+        assert report is not None
+        report(**record)
+
+    done = train(on_used(table, used), settings, report and of_all, initial, stop, lines)
     done.model = with_all_features(done.model, used, n_features)
     if isinstance(done.model, LinearModel):
         done.model.W = done.model.W[:]

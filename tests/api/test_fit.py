@@ -112,3 +112,13 @@ def test_callbacks_get_the_weights_so_far(solver):
     np.testing.assert_array_equal(weights[-1], done.model.W[:, 0])  # with the bias's last
     assert len(weights) == 1 or not np.shares_memory(weights[0], weights[-1])
     assert any(not np.array_equal(w, weights[-1]) for w in weights)
+
+
+def test_callbacks_get_weights_of_all_features():
+    rng = np.random.default_rng(5)
+    X = sparse.random(40, 2_000_000, 1e-6, "csr", random_state=6) + sparse.csr_matrix(
+        (rng.normal(size=40), (np.arange(40), np.full(40, 7))), (40, 2_000_000)
+    )
+    records: list[dict] = []
+    done = api.fit(X, np.arange(40) % 2, solver=2, bias=1.0, callback=records.append)
+    np.testing.assert_array_equal(records[-1]["weights"], done.model.W[:, 0])

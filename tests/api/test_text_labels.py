@@ -102,3 +102,24 @@ def test_models_and_certificates_say_what_they_are():
     vectors = kernel.model.total_sv
     assert repr(kernel.model).startswith(f"<KernelModel c_svc: kernel rbf, {vectors} support vectors; classes ")
     assert repr(done.certificate) == f"<Certificate: {done.certificate.line()}>"
+
+
+@pytest.mark.parametrize("run", [{}, {"kernel": "rbf"}, {"class_weight": {"ham": 2.0, "maybe": 3.0}}], ids=str)
+def test_classes_without_weight_are_not_in_the_model(run):
+    weights = np.where(Y == "maybe", 0.0, 1.0)
+    done = svmtool.fit(X, Y, sample_weight=weights, **run)
+    assert sorted(done.model.classes.tolist()) == ["ham", "spam"]
+    alone = svmtool.fit(X[Y != "maybe"], Y[Y != "maybe"], **{k: {"ham": 2.0} for k in run if k == "class_weight"}, **{
+        k: v for k, v in run.items() if k != "class_weight"})  # fmt: skip
+    np.testing.assert_array_equal(svmtool.predict(done, X), svmtool.predict(alone, X))
+
+
+def test_added_rows_keep_the_names_of_classes(tmp_path, svm_train):
+    svmtool.save_model(svmtool.fit(X, Y, 71), tmp_path / "m")
+    svmtool.write_svmlight(X[:5], NUMBERS[:5], tmp_path / "new")
+    assert svm_train("-q", "-s", 71, "--add", "new", "-i", "m", "n")[0] == 0
+    assert svmtool.load_model(tmp_path / "n").class_names == NAMES.tolist()
+    svmtool.write_svmlight(X[:5], np.full(5, 9), tmp_path / "new")
+    status, _, err = svm_train("-q", "-s", 71, "--add", "new", "-i", "m", "n")
+    assert status == 0 and "names of classes are dropped" in err
+    assert svmtool.load_model(tmp_path / "n").class_names is None

@@ -64,8 +64,6 @@ def test_blocks_have_additions_of_their_own(files):
 def test_errors_name_their_line(files, line, token, reason):
     if line.startswith(b"1 qid:1"):
         line, reason = b"1 qid:1.5 1:2", "a qid is a whole number"
-    if line == b"-1\r":  # its end is a blank here
-        return
     (files / "a").write_bytes(b"# c\n\n1 1:2 # n\n" + line + b"\n1 1:1\n")
     (files / "m").write_text(svmtool.dumps(svmtool.fit([[1.0], [-1.0]], [1, -1])))
     for attempt in (svmlight.read, lambda p: svmtool.read_svmlight(p)):
@@ -166,3 +164,51 @@ def test_what_is_taken_away_comes_back(lines):
     if again is not None:
         assert (again.text, again.queries, again.names) == (rows.text, rows.queries, rows.names)
     assert rows.count == len(lines) and len(rows.lines) == rows.text.count(b"\n")
+
+
+def test_model_files_have_no_additions(files, capsys):
+    svmtool.save_model(svmtool.fit([[0.5, 1.0], [-1.0, 0.25], [0.25, -1.0]], [1, -1, 1], kernel="rbf"), "m")
+    lines = (files / "m").read_text().splitlines(keepends=True)
+    first = lines.index("SV\n") + 1
+    for line in ("\n", "# sv\n", lines[first].replace(" ", " qid:7 ", 1)):
+        (files / "n").write_text("".join([*lines[:first], line, *lines[first + 1 :]]))
+        assert predict.main(["p", "n", "o"]) == 1
+        assert "support vector 1" in capsys.readouterr().err
+
+
+def test_blank_lines_are_rows_without_labels(files):
+    svmtool.save_model(svmtool.fit(*svmtool.read_svmlight("p")), "m")
+    for text in (b"1:0.5 2:1\n\n1:-0.5\n", b"1:0.5 2:1 # a\n\n# no row\n1:-0.5\n"):
+        (files / "u").write_bytes(text)
+        assert predict.main(["-q", "--no-labels", "u", "m", "o"]) == 0
+        assert len((files / "o").read_text().splitlines()) == 3
+
+
+def test_names_of_rows_behind_names_of_labels(files):
+    svmtool.save_model(svmtool.fit(*svmtool.read_svmlight("p")), "m")
+    (files / "a").write_bytes(b"2 1:0.5 3:1 # a\tb \x1b[31m\n1 1:-1 # \xff\n")
+    content = '{"format": "svmtool names", "version": 1, "classes": {"1": "no", "2": "yes"}, "features": []}'
+    (files / "n").write_text(content)
+    assert predict.main(["-q", "--names", "n", "--row-names", "a", "m", "o"]) == 0
+    shown = (files / "o").read_bytes()
+    assert shown.splitlines()[0].startswith(b"yes\ta b ") and b"\x1b" not in shown
+    assert shown.splitlines()[1].startswith(b"no\t")
+
+
+def test_names_of_rows_where_text_is_not_read(files, capsys, as_the_originals):
+    assert predict.main(["--row-names", "p", "m", "o"]) == 1
+    assert "--row-names needs svm-predict" in capsys.readouterr().err
+
+
+def test_cut_labels_are_told_with_their_line(files, capfd):
+    (files / "a").write_bytes(b"# c\n1,2 1:3\n2 1:1\n")
+    assert scale.main(["a"]) == 0
+    assert "a: line 2: only the leading number of the label '1,2' is kept\n" in capfd.readouterr().err
+
+
+def test_groups_of_wide_rows_and_of_kernel_values(svm_train, files):
+    rows = [f"{1 + k % 2} qid:{k // 4} {1 + k % 5}:1 {1500000 + k}:1" for k in range(40)]
+    assert svm_train("-q", "-v", 3, "--groups", "d", data="\n".join(rows))[0] == 0
+    X, y = np.random.default_rng(0).normal(size=(40, 3)), np.arange(40) % 2
+    found = svmtool.cross_validate(X @ X.T, y, kernel="precomputed", groups=np.arange(40) // 4, folds=3)
+    assert all(len(set(found.fold[k : k + 4])) == 1 for k in range(0, 40, 4))

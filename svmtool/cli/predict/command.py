@@ -104,12 +104,12 @@ def predict(options: Options, console: Console, names: Names | None = None) -> P
                 raise
         del text
         scores = stack.enter_context(replacing(options.scores)) if options.scores is not None else None
+        named = RowNames(output) if options.row_names else None
+        to: Any = output if named is None else named
         if names is not None:
             from svmtool.formats.names import NamedLabels
 
-            output = NamedLabels(output, names)
-        named = RowNames(output) if options.row_names else None
-        to: Any = output if named is None else named
+            to = NamedLabels(to, names)
         report = job.report(to, scores)
         with doing("predicting", source=source):
             for block in job.blocks(source):
@@ -131,7 +131,8 @@ class RowNames:
     def write(self, text: bytes) -> int:
         lines = text.split(b"\n")
         head = len(lines) - 1 - len(self.names)  # a header of probabilities has no name
-        names = [b""] * head + [b"\t" + name if name else b"" for name in self.names] + [b""]
+        shown = [visible(name.decode("utf-8", "backslashreplace").replace("\t", " ")).encode() for name in self.names]
+        names = [b""] * head + [b"\t" + name if name else b"" for name in shown] + [b""]
         self.names = []
         return self.output.write(b"\n".join(map(bytes.__add__, lines, names)))
 

@@ -133,6 +133,10 @@ def _long(options: Options, argv: list[str], word: str, i: int) -> int:
     elif word == "--metrics":
         options.metrics = True
     elif word == "--row-names":
+        from svmtool.formats.svmlight import additions
+
+        if not additions.tolerant:
+            raise SvmtoolError("ERROR: --row-names needs svm-predict, which reads the text after #")
         options.row_names = True
     elif word == "--no-labels":
         options.labelled = False

@@ -170,7 +170,7 @@ def _support_vectors(text: ModelText, count: int, columns: int) -> RawTable:
                 reason = f"coefficient {m + 1} of {columns} is not a finite number"
                 raise DataError(number, file, seen, reason) from None
             line = rest
-        label, indices, values = parse_line(line, number, file, tiny=True, first_index=0)
+        label, indices, values = parse_line(line, number, file, tiny=True, first_index=0, data=False)
         return ([*first, label] if first else label), indices, values
 
     parts, done = [], 0
@@ -189,7 +189,7 @@ def _support_vectors(text: ModelText, count: int, columns: int) -> RawTable:
             lines.items[size] = END_OF_LINE[0]
             size += 1
         try:
-            parts.append(parse_text(lines, size, text.path, slow_line, columns, first_index=0, first_line=done))
+            parts.append(parse_text(lines, size, text.path, slow_line, columns, 0, done, data=False))
         except DataError as e:
             token = f"token {clipped(e.token)!r}: " if e.token else ""
             raise ModelError(f"{TOO_SHORT}: support vector {e.line}: {token}{e.reason}") from None

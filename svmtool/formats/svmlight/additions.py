@@ -12,8 +12,8 @@ refuse such lines, and ignore a comment without a colon at the end of a row.
 from __future__ import annotations
 
 import re
-from typing import Any
 
+from svmtool.compiled.loops.text.text_loops import LABELLED, UNLABELLED
 from svmtool.errors import DataError
 from svmtool.integers import parse_integer
 
@@ -39,19 +39,13 @@ class Rows:
         self.text, self.lines, self.count, self.queries, self.names = text, lines, count, queries, names
         self.others = others
 
-    def moved(self, e: Any, first_line: int) -> Any:
-        """An error with a line in `text`, with the line of the block; first_line: lines before both."""
-        row = e.line - 1 - first_line
-        line = self.lines[row] if row < len(self.lines) else self.count - 1
-        return e.at_line(first_line + line + 1)
-
     def returned(self, text: bytes) -> bytes:
         """Lines of these rows with the additions that `text` lacks."""
         found: list[bytes] = []
         others = iter([*self.others, (len(self.lines), b"")])
         before, other = next(others)
         for k, line in enumerate(text.split(b"\n")[:-1]):
-            while before == k and len(found) < self.count:
+            while before == k:
                 found.append(other)
                 before, other = next(others)
             if self.queries is not None and self.queries[k] != NO_QUERY:
@@ -64,25 +58,29 @@ class Rows:
         return b"".join(line + b"\n" for line in found)
 
 
-def removed(text: bytes, file: str, first_line: int = 0) -> Rows | None:
-    """The rows of complete lines; None where these have no additions.  DataError for a qid that is no whole number."""
+def removed(text: bytes, file: str, form: int = LABELLED, first_line: int = 0) -> Rows | None:
+    """The rows of complete lines; None where these have no additions.  DataError for a qid that is no whole number.
+
+    form: see text_loops.LABELLED; a blank line is a row where rows have no labels.
+    """
     if not tolerant:
         return None
-    if b"#" not in text and b"qid:" not in text and not BLANK_LINE.search(text, 0, len(text) - 1):
+    bare = form == UNLABELLED
+    if b"#" not in text and b"qid:" not in text and (bare or not BLANK_LINE.search(text, 0, len(text) - 1)):
         return None
     kept: list[bytes] = []
     lines, queries, names, others = [], [], [], []
     every = text.split(b"\n")[:-1]
     for k, line in enumerate(every):
-        body, _, name = line.partition(b"#")
-        if not body.strip(SPACE):
+        body, mark, name = line.partition(b"#")
+        if not body.strip(SPACE) and (mark or not bare):
             others.append((len(kept), line))
             continue
         query = NO_QUERY
         if b"qid:" in body and (found := QUERY.match(body)):
             query = _query(found[2], first_line + k + 1, file)
             body = found[1] + body[found.end() :].lstrip(BLANKS)
-        kept.append(body.rstrip(b" \t\r"))
+        kept.append(body.rstrip(BLANKS))
         lines.append(k)
         queries.append(query)
         names.append(name.strip())

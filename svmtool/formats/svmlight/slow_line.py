@@ -44,11 +44,18 @@ _NONZERO = re.compile(rb"[1-9a-f]", re.I)
 
 
 def parse_line(
-    line: bytes, number: int, file: str, tiny: bool = False, first_index: int = 1, form: int = LABELLED
+    line: bytes,
+    number: int,
+    file: str,
+    tiny: bool = False,
+    first_index: int = 1,
+    form: int = LABELLED,
+    data: bool = True,
 ) -> tuple[float, list[int], list[float]]:
     """Parse a line without its newline; returns label, indices (starting at 1) and values.
 
     first_index: the smallest valid index.  form: see text_loops.LABELLED.
+    data: whether the line is of a data file, whose comments additions.py removes.
     tiny: accept values below the normal range of doubles, as LIBSVM's svm-scale but not LIBLINEAR does.
     Raises DataError with the line number, the token and the reason.
     """
@@ -75,7 +82,7 @@ def parse_line(
             return label, indices, values
         word = _word(line, at)
         if word.startswith(b"#"):
-            if additions.tolerant or b":" in line[at:]:  # LIBLINEAR and LIBSVM read on to the next colon
+            if (data and additions.tolerant) or b":" in line[at:]:  # LIBLINEAR and LIBSVM read on to the next colon
                 refuse(word, "the comment contains a colon: remove it")
             return label, indices, values
         if b":" not in word:

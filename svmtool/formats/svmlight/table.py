@@ -112,7 +112,6 @@ def joined_raw(parts: list[RawTable]) -> RawTable:
     rows = sum(p.indptr.size - 1 for p in parts)
     whole = RawTable(rows, sum(p.values.size for p in parts), columns, parts[0].first_index)
     whole.n_features = max(p.n_features for p in parts)
-    whole.lines = sum(p.lines for p in parts)
     if any(p.queries is not None for p in parts):
         whole.queries = [q for p in parts for q in p.queries or [NO_QUERY] * p.labels.size]
     table = whole.table()
@@ -220,9 +219,7 @@ def _parse(
     columns = table.columns
     while loop(stop, piece.rows[1], piece.pairs[1], columns, table.first_index, table.form):
         if slow_line is None:
-            from svmtool.formats.svmlight.slow_line import parse_line
-
-            slow_line = functools.partial(parse_line, first_index=table.first_index, form=table.form)
+            slow_line = _grammar(table.first_index, table.form)
         at, row, pair, largest = now
         line = bytes(text.items[at : text.memory.find(END_OF_LINE, at)])
         label, indices, values = slow_line(line, first_line + row + 1, name)
@@ -239,6 +236,19 @@ def _parse(
     if now[1] != piece.rows[1] or now[2] != piece.pairs[1]:
         raise SvmtoolError(f"{name} changed while it was read")
     return now[3]
+
+
+def _grammar(first_index: int, form: int) -> LineParser:
+    from svmtool.formats.svmlight.slow_line import parse_line
+
+    return functools.partial(parse_line, first_index=first_index, form=form)
+
+
+def padded(data: bytes) -> Buffer:
+    """The text in a buffer for the loops."""
+    text = Buffer("u1", len(data) + text_loops.PADDING)
+    text.memory[: len(data)] = data
+    return text
 
 
 def tables(
@@ -272,32 +282,31 @@ def raw_tables(
 
 def parse_bytes(data: bytes, name: str, first_line: int = 0) -> RawTable:
     """`parse_text` of complete lines in memory."""
-    text = Buffer("u1", len(data) + text_loops.PADDING)
-    text.memory[: len(data)] = data
-    return parse_text(text, len(data), name, first_line=first_line)
+    return parse_text(padded(data), len(data), name, first_line=first_line)
 
 
 def parse_text(
     text: Buffer, size: int, name: str, slow_line: LineParser | None = None, columns: int = 1, first_index: int = 1,
-    first_line: int = 0, form: int = LABELLED,
+    first_line: int = 0, form: int = LABELLED, data: bool = True,
 ) -> RawTable:  # fmt: skip
     """Parse the complete lines of text[:size], followed by PADDING bytes; errors count lines from first_line + 1.
 
-    columns: see RawTable; with several, of model files, there are no additions.
+    data: whether the lines are those of a data file, which may have SVMlight's additions.
     """
     try:
         return _parse_plain(text, size, name, slow_line, columns, first_index, first_line, form)
     except SvmtoolError:  # svm-scale has errors of its own
-        rows = additions.removed(bytes(text.memory[:size]), name, first_line) if columns == 1 else None
+        rows = additions.removed(bytes(text.memory[:size]), name, form, first_line) if data else None
         if rows is None:
             raise
-    data = rows.text
-    plain = Buffer("u1", len(data) + text_loops.PADDING)
-    plain.memory[: len(data)] = data
-    try:
-        table = _parse_plain(plain, len(data), name, slow_line, 1, first_index, first_line, form)
-    except SvmtoolError as e:
-        raise rows.moved(e, first_line) from None
+    if slow_line is None:
+        slow_line = _grammar(first_index, form)
+    in_line, lines = slow_line, rows.lines
+
+    def moved(line: bytes, number: int, file: str) -> tuple[float | list[float], list[int], list[float]]:
+        return in_line(line, first_line + lines[number - first_line - 1] + 1, file)
+
+    table = _parse_plain(padded(rows.text), len(rows.text), name, moved, columns, first_index, first_line, form)
     table.lines, table.queries, table.additions = rows.count, rows.queries, rows
     return table
 

@@ -27,7 +27,7 @@ from svmtool.formats.adaptable.state import State, content_of, signature
 from svmtool.formats.models import linear
 from svmtool.formats.models.text import ModelText
 from svmtool.formats.output import refuse_other_kinds
-from svmtool.models.linear import SIGMOID_NOTE, LinearModel
+from svmtool.models.linear import CLASSES_NOTE, SIGMOID_NOTE, LinearModel
 from svmtool.objectives.normal_equations import NormalEquations, equations_of
 from svmtool.papers.running import matrix
 from svmtool.params import Settings
@@ -251,7 +251,18 @@ class Adaptable:
         kept = zip(problems, solved, given, strict=False)
         error = max((rounding(p, w, sums, known) for p, (w, _), known in kept), default=0.0)
         self.console.warn(*(notice.line for notice in of_sums(row, certificate, error)))
-        return LinearModel(row.word, tuple(labels), sums.m, bias, W, notes=notes), certificate
+        model = LinearModel(row.word, tuple(labels), sums.m, bias, W, notes=(*notes, *self._names()))
+        try:
+            _ = model.class_names
+        except ModelError:  # of other labels
+            model.notes = notes
+            self.console.warn("WARNING: the model's names of classes are dropped: it has other labels now")
+        return model, certificate
+
+    def _names(self) -> list[str]:
+        """The note that names the classes of the model so far, if there is one."""
+        head = CLASSES_NOTE.encode()
+        return [line.decode() for line in self.state.model.splitlines() if line.startswith(head)]
 
     def solve_and_write(self) -> None:
         """Write state and model.  If the run ends between the two, the model can be rewritten from the state."""

@@ -24,6 +24,8 @@ from svmtool.training.kernel.fused_pairs import ENDS, has_steps, limits_of, step
 from svmtool.training.kernel.pair_values import MAX_DOUBLE_ROWS, MEMORY_SHARE, values_between
 from svmtool.training.validation.folds import fold_rows
 
+COPIES = 3  # of a pair's matrix, with those of a fold's blocks and of its steps
+
 NOT_CERTIFIED = Certificate(np.nan, np.nan, np.nan)
 
 
@@ -43,7 +45,7 @@ def values_of_folds(
     """
     found: list[list[Held | None]] = [[None] * (len(starts) - 1) for _, starts in folds]
     s, most = fitting.settings, MAX_DOUBLE_ROWS if fitting.together is None else fitting.together
-    largest = min(most, np.sqrt(MEMORY_SHARE * s.run.cache_mb * MIB / 8.0))
+    largest = min(most, np.sqrt(MEMORY_SHARE * s.run.cache_mb * MIB / (8.0 * COPIES)))
     if not has_steps(pairs, s) or s.row.loss == "least squares":
         return found
 

@@ -104,7 +104,7 @@ def group_folds(groups: np.ndarray, n_folds: int, seed: int | GlibcRand | None =
     folds = _checked(len(groups), n_folds)
     if len(known) < folds:
         raise SvmtoolError(
-            f"cross-validation by groups: {folds} folds need as many groups, here there are {len(known)}"
+            f"cross-validation by groups: {n_folds} folds need as many groups, here there are {len(known)}"
         )
     drawn = np.arange(len(known), dtype=np.int64)
     _generator(seed).shuffle(drawn)
