@@ -115,10 +115,9 @@ def test_callbacks_get_the_weights_so_far(solver):
 
 
 def test_callbacks_get_weights_of_all_features():
-    rng = np.random.default_rng(5)
-    X = sparse.random(40, 2_000_000, 1e-6, "csr", random_state=6) + sparse.csr_matrix(
-        (rng.normal(size=40), (np.arange(40), np.full(40, 7))), (40, 2_000_000)
-    )
+    columns = np.stack((np.full(40, 7), np.arange(40) * 40_000 + 11), axis=1)
+    values = np.random.default_rng(5).normal(size=80)
+    X = sparse.csr_matrix((values, columns.ravel(), np.arange(41) * 2), (40, 2_000_000))
     records: list[dict] = []
     done = api.fit(X, np.arange(40) % 2, solver=2, bias=1.0, callback=records.append)
     np.testing.assert_array_equal(records[-1]["weights"], done.model.W[:, 0])
