@@ -21,7 +21,7 @@ DIFFERENCES = {  # a test function, or one of its cases
     "test_svm_with_infinite_C": "both fits of SVR end within `tol`, by different steps",
     "test_precomputed": LAST_BIT,
     "test_svc_clone_with_callable_kernel": LAST_BIT,
-    "test_svc_ovr_tie_breaking": "the test needs ties of values that rounding alone decides, which differ on some processors",
+    "test_svc_ovr_tie_breaking": "it needs ties that rounding alone decides, which differ on some processors",
     "test_svr_errors": "values of a kernel that have the wrong shape are refused by `fit`, not by `predict` only",
     "test_tweak_params": PRIVATE,
     "test_svc_raises_error_internal_representation": PRIVATE,
