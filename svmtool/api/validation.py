@@ -137,11 +137,9 @@ def cross_validate(
     wanted = _named(metrics)
     folds, stratified = whole("folds", folds), flag("stratified", stratified)
     one_class = flag("one_class", one_class)
-    y, classes = arrays.numbered(y)
+    data, classes = _read(X, y, sample_weight, groups, stratified)
     if "class_weight" in keywords:
         keywords["class_weight"] = by_number(keywords["class_weight"], classes)
-    data = arrays.dataset(X, y, sample_weight)
-    data.groups = arrays.groups(groups, len(data), stratified)
     with RunContext(threads, keywords.get("max_seconds"), progress=progress) as run:
         present = {"sample_weight": sample_weight is not None, "stratified": stratified, "groups": groups is not None}
         also = tuple(name for name, there in present.items() if there)
@@ -163,6 +161,16 @@ def cross_validate(
     return found._replace(
         predictions=predictions, metrics=values, warnings=tuple(dict.fromkeys(map(in_keywords, warnings)))
     )
+
+
+def _read(
+    X: Any, y: Any, sample_weight: Any, groups: Any, stratified: bool
+) -> tuple[Dataset, np.ndarray | None]:  # fmt: skip
+    """The rows, and the classes that their labels number, if these were text."""
+    y, classes = arrays.numbered(y)
+    data = arrays.dataset(X, y, sample_weight)
+    data.groups = arrays.groups(groups, len(data), stratified)
+    return data, classes
 
 
 def _named(given: Any) -> dict[str, Metric]:
@@ -313,11 +321,9 @@ def search_C(
         raise ValueError(f"score: unknown metric {shown(score)}: use one of {', '.join(MEASURES)}")
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be a function, not {shown(callback)}")
-    y, classes = arrays.numbered(y)
+    data, classes = _read(X, y, sample_weight, groups, stratified)
     if "class_weight" in keywords:
         keywords["class_weight"] = by_number(keywords["class_weight"], classes)
-    data = arrays.dataset(X, y, sample_weight)
-    data.groups = arrays.groups(groups, len(data), stratified)
     with RunContext(threads, keywords.get("max_seconds"), progress=progress) as run:
         also = ("search", *(("sample_weight",) if sample_weight is not None else ()))
         also = (*also, *(("stratified",) if stratified else ()), *(("groups",) if groups is not None else ()))

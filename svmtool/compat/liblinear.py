@@ -174,7 +174,10 @@ class problem:
         return other
 
 
-class Weights(ctypes.POINTER(ctypes.c_double)):  # type: ignore[misc]
+_Pointer: Any = ctypes.POINTER(ctypes.c_double)
+
+
+class Weights(_Pointer):
     """A pointer to weights, as LIBLINEAR's, with their number: `np.ctypeslib.as_array(w, (len(w),))`."""
 
     _type_ = ctypes.c_double

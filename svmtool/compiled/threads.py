@@ -7,6 +7,7 @@ gives the same bits.
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -18,10 +19,6 @@ from svmtool.integers import parse_count
 TYPE_CHECKING = False  # typing is not imported at start
 if TYPE_CHECKING:
     from typing import Any
-
-# Work for which threads would wait for each other longer than they save: SVCs with probabilities take .7 of the time on
-# iris and .75 on wine, equally long on digits
-SHARED_SECONDS = 4e-3
 
 before_work: Callable[[], object] | None = None  # what a worker calls before its blocks of a run
 max_count: int | None = None  # limit of the number of threads under a limit of memory
@@ -128,7 +125,9 @@ def run_blocks(work: Callable[[int], None], n_blocks: int, short: bool = False) 
     if short and workers > 0:
         began = time.perf_counter()
         work(next(order))
-        if (n_blocks - 1) * (time.perf_counter() - began) < SHARED_SECONDS:
+        # a thread may wait for the interpreter as long as this: SVCs with probabilities take .7 of the time on iris and
+        # .75 on wine, as long on digits
+        if (n_blocks - 1) * (time.perf_counter() - began) < sys.getswitchinterval():
             workers = 0
     if workers <= 0:
         for b in order:

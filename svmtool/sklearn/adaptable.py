@@ -8,7 +8,6 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
@@ -47,7 +46,7 @@ class _Rows:
 
 
 @described
-class AdaptableLSSVC(LinearDecisions, LinearClassifierMixin, CertifiedEstimator):
+class AdaptableLSSVC(LinearDecisions, CertifiedEstimator):
     """Least-squares SVM that learns (`partial_fit`) and unlearns (`forget`) rows exactly.
 
     After any sequence of both, the model is that of one `fit` on the rows that remain, up to round-off.  What is kept

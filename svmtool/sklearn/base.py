@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.base import BaseEstimator, _fit_context
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.utils import Bunch, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
@@ -253,10 +254,10 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
     def _words(self, text: str) -> str:
         """A message in the parameters and classes of this estimator."""
         classes = getattr(self, "classes_", None)
-        text = text.replace(
-            "iteration limit reached", self._at_limit.format(**{"max_iter": None, **self.get_params(deep=False)})
-        )
-        return in_parameters(text, self.get_params(deep=False), None if classes is None else classes.tolist())
+        parameters = self.get_params(deep=False)
+        if "max_iter" in parameters:
+            text = text.replace("iteration limit reached", self._at_limit.format(**parameters))
+        return in_parameters(text, parameters, None if classes is None else classes.tolist())
 
     def _limit(self) -> int | None:
         """The limit on iterations; None: no limit."""
@@ -269,8 +270,8 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
         self.gap_, self.objective_, self.converged_ = values["gap"], values["primal"], bool(converged)
 
 
-class LinearDecisions:
-    """Before scikit-learn's class for linear classifiers: checks rows that it would convert unchecked."""
+class LinearDecisions(LinearClassifierMixin):
+    """Linear classifiers of scikit-learn, with checks of rows that it would convert unchecked."""
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Compute the signed distance of rows to the planes.
@@ -287,7 +288,7 @@ class LinearDecisions:
         """
         refuse_unsound(X, "X")
         with numbers_in_range():
-            return super().decision_function(X)  # type: ignore[misc]
+            return super().decision_function(X)
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the class of each row.
@@ -302,7 +303,7 @@ class LinearDecisions:
         ndarray of shape (n_samples,)
             Values of `classes_`.
         """
-        return super().predict(X)  # type: ignore[misc]
+        return super().predict(X)
 
 
 class ClassifierTraining(CertifiedEstimator):

@@ -119,8 +119,8 @@ Estimator = TypeVar("Estimator", bound=type)
 def described(estimator: Estimator) -> Estimator:
     """Add to an estimator's docstring the parameters and attributes that the tables describe.
 
-    Parameters are those of the constructor, in its order, with its defaults.  In the section "Attributes" a name alone
-    stands for its text; those of all estimators follow.
+    Parameters are those of the constructor, in its order, with its defaults.  Attributes are those in `_fitted` of
+    the base classes, the estimator's own, where a name alone stands for its text, and those of all estimators.
 
     Parameters
     ----------
@@ -142,7 +142,8 @@ def described(estimator: Estimator) -> Estimator:
         known.get(p.name) or _entry(p.name, PARAMETERS, estimator, f", default={_quoted(p.default)}")
         for p in inspect.signature(estimator).parameters.values()
     ]
-    named = own.get("Attributes", {}) | dict.fromkeys(OF_ALL, "")
+    families = [name for base in reversed(estimator.__mro__) for name in vars(base).get("_fitted", ())]
+    named = dict.fromkeys(families, "") | own.get("Attributes", {}) | dict.fromkeys(OF_ALL, "")
     attributes = [kept or _entry(name, ATTRIBUTES, estimator) for name, kept in named.items()]
     sections = [("Parameters", parameters), ("Attributes", attributes)]
     body = "\n".join(f"{name}\n{'-' * len(name)}\n{''.join(entries)}" for name, entries in sections)

@@ -28,6 +28,7 @@ FEASIBLE = 0.999  # share of the largest feasible nu: where nu is that, the bias
 class _KernelClassifier(ProbabilityMixin, ClassifierMixin, ClassifierTraining, KernelTraining):
     """Classification: one problem for each pair of classes, with classes in ascending order."""
 
+    _fitted = ("classes_", "class_weight_", "probA_", "probB_")
     _described: Texts = {
         "probability": (
             'bool, "sigmoid" or "isotonic"',
@@ -208,22 +209,6 @@ class SVC(_KernelClassifier):
 
     Several classes are fitted one against another, a problem for each pair.
 
-    Attributes
-    ----------
-    classes_
-    support_
-    support_vectors_
-    n_support_
-    dual_coef_
-    intercept_
-    coef_
-    class_weight_
-    fit_status_
-    shape_fit_
-    probA_
-    probB_
-    n_iter_
-
     Examples
     --------
     >>> from sklearn.datasets import make_moons
@@ -268,20 +253,8 @@ class NuSVC(_KernelClassifier):
 
     Attributes
     ----------
-    classes_
-    support_
-    support_vectors_
-    n_support_
-    dual_coef_
-    intercept_
-    coef_
     class_weight_ : ndarray of shape (n_classes,)
         Factor of each class, without effect.
-    fit_status_
-    shape_fit_
-    probA_
-    probB_
-    n_iter_
 
     Examples
     --------

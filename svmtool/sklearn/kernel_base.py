@@ -57,6 +57,17 @@ def _rows_of(vectors: Any) -> dict[str, np.ndarray]:
 class KernelTraining(CertifiedEstimator):
     """Kernel parameters, support vectors, and decision values of the trained model."""
 
+    _fitted = (
+        "support_",
+        "support_vectors_",
+        "n_support_",
+        "dual_coef_",
+        "intercept_",
+        "coef_",
+        "fit_status_",
+        "shape_fit_",
+        "n_iter_",
+    )
     _described: Texts = {
         "tol": (
             "float",

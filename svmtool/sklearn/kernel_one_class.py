@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 class _KernelOneClass(OutlierMixin, KernelTraining):
     """Novelty detection with a kernel."""
 
+    _fitted = ("offset_",)
     _described: Texts = {"intercept_": ("ndarray of shape (1,)", "`offset_` with the opposite sign.")}
 
     def _fit_rows_alone(self, X: Any, sample_weight: Any, **options: Any) -> Any:
@@ -93,19 +94,6 @@ class OneClassSVM(_KernelOneClass):
     nu : float, default=0.5
         Upper bound of the share of training rows outside, lower bound of the share of support vectors.
 
-    Attributes
-    ----------
-    support_
-    support_vectors_
-    n_support_
-    dual_coef_
-    intercept_
-    coef_
-    offset_
-    fit_status_
-    shape_fit_
-    n_iter_
-
     Examples
     --------
     >>> import numpy as np
@@ -171,19 +159,6 @@ class FastOneClassSVM(_KernelOneClass):
     method : {"fast", "paper"}, default="fast"
         "fast": the engine, to a certified gap; "paper": the paper's algorithm as printed, as of `svm-train -s 80`, with
         `sample` as of `-s 81`.
-
-    Attributes
-    ----------
-    support_
-    support_vectors_
-    n_support_
-    dual_coef_
-    intercept_
-    coef_
-    offset_
-    fit_status_
-    shape_fit_
-    n_iter_
 
     Examples
     --------

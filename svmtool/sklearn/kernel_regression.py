@@ -73,18 +73,6 @@ class _KernelRegressor(RegressorMixin, KernelTraining):
 class SVR(_KernelRegressor):
     """Epsilon-support vector regression, with scikit-learn's interface.
 
-    Attributes
-    ----------
-    support_
-    support_vectors_
-    n_support_
-    dual_coef_
-    intercept_
-    coef_
-    fit_status_
-    shape_fit_
-    n_iter_
-
     Examples
     --------
     >>> import numpy as np
@@ -120,18 +108,6 @@ class NuSVR(_KernelRegressor):
     ----------
     nu : float, default=0.5
         Upper bound of the share of rows outside the tube, lower bound of the share of support vectors.
-
-    Attributes
-    ----------
-    support_
-    support_vectors_
-    n_support_
-    dual_coef_
-    intercept_
-    coef_
-    fit_status_
-    shape_fit_
-    n_iter_
 
     Examples
     --------

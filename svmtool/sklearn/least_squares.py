@@ -36,11 +36,6 @@ class LSSVC(LinearClassifier):
     ----------
     loo_score_ : float
         Accuracy on the training rows, each predicted by the model trained without it: exact, without training again.
-    coef_
-    intercept_
-    classes_
-    class_weight_
-    n_iter_
 
     Examples
     --------

@@ -11,7 +11,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.linear_model._base import LinearClassifierMixin, SparseCoefMixin
+from sklearn.linear_model._base import SparseCoefMixin
 from sklearn.utils._param_validation import Hidden, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -131,10 +131,11 @@ class LinearTraining(CertifiedEstimator):
 
 
 class LinearClassifier(
-    ProbabilityMixin, LinearDecisions, LinearClassifierMixin, SparseCoefMixin, ClassifierTraining, LinearTraining
+    ProbabilityMixin, LinearDecisions, SparseCoefMixin, ClassifierTraining, LinearTraining
 ):  # fmt: skip
     """Linear classifiers: two classes have one weight vector, more have one for each class against the rest."""
 
+    _fitted = ("coef_", "intercept_", "classes_", "class_weight_", "n_iter_")
     _described: Texts = {
         "random_state": (
             PARAMETERS["random_state"][0],
@@ -224,14 +225,6 @@ class LinearSVC(LinearClassifier):
         One class against the rest, or all classes in one problem.
     regularize_intercept : bool, default=True
         Whether the intercept is regularised, as in scikit-learn; False needs multi_class="ovr".
-
-    Attributes
-    ----------
-    coef_
-    intercept_
-    classes_
-    class_weight_
-    n_iter_
 
     Examples
     --------

@@ -55,10 +55,6 @@ class LogisticRegression(LinearClassifier):
 
     Attributes
     ----------
-    coef_
-    intercept_
-    classes_
-    class_weight_
     n_iter_ : ndarray of shape (n_problems,)
         Iterations of each problem.
 

@@ -41,17 +41,22 @@ def _ordinal(mine: Any, theirs: type) -> Any:
 
 
 def _kernel(mine: Any, theirs: type) -> Any:
-    if callable(mine.kernel) or mine.kernel == "precomputed":
-        raise NotImplementedError("ONNX has no kernel that is a function, nor a precomputed one")
+    """Of the values of a precomputed kernel the model is linear, with unit vectors as support vectors."""
+    if callable(mine.kernel):
+        raise ValueError("ONNX cannot hold a kernel that is a function: give the kernel a name")
     if getattr(mine, "calibrators_", None):
-        raise NotImplementedError("probability='isotonic' has no ONNX operator: use probability='sigmoid'")
-    made = theirs(kernel=mine.kernel, degree=mine.degree, coef0=mine.coef0)
+        raise ValueError("probability='isotonic' has no ONNX operator: use probability='sigmoid'")
+    given = mine.kernel == "precomputed"
+    made = theirs(kernel="linear" if given else mine.kernel, degree=mine.degree, coef0=mine.coef0)
     if hasattr(mine, "decision_function_shape"):
         made.decision_function_shape, made.classes_ = mine.decision_function_shape, mine.classes_
         marks = mine._model.probA, mine._model.probB
         made._probA, made._probB = (np.empty(0) if mark is None else np.array(mark) for mark in marks)
     made._gamma, made._n_support = mine._gamma, np.array(mine.n_support_, np.int32)
     made.support_, made.support_vectors_ = mine.support_, mine.support_vectors_
+    if given:
+        made.support_vectors_ = np.zeros((len(mine.support_), mine.shape_fit_[0]), np.float32)
+        made.support_vectors_[np.arange(len(mine.support_)), mine.support_] = 1.0
     made.dual_coef_, made.intercept_ = mine.dual_coef_, mine.intercept_
     return made
 
@@ -69,8 +74,8 @@ def register() -> None:
 
     Labels, values of regressions, decision values, and probabilities of LogisticRegression, SVC and NuSVC (with
     probability="sigmoid") are the estimator's in single precision; runtimes couple the probabilities of a kernel's two
-    classes, to within 0.005.  Of two classes the scores are -f and f, with a kernel f and -f.  Kernels that are
-    functions or precomputed, and isotonic probabilities, have no conversion: NotImplementedError.
+    classes, to within 0.005.  Of two classes the scores are -f and f, with a kernel f and -f.  A kernel that
+    is a function and isotonic probabilities have no form in ONNX: ValueError.
 
     Raises
     ------

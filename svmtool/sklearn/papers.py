@@ -48,14 +48,6 @@ class LpSVC(LinearClassifier):
     method : {"fast", "paper"}, default="fast"
         "fast": the engine, to a certified gap; "paper": the paper's algorithm as printed, as of `svm-train -s 31`.
 
-    Attributes
-    ----------
-    coef_
-    intercept_
-    classes_
-    class_weight_
-    n_iter_
-
     Examples
     --------
     >>> from sklearn.datasets import make_classification
@@ -99,14 +91,6 @@ class LPSVC(LinearClassifier):
     ----------
     method : {"fast", "paper"}, default="fast"
         "fast": the engine, to a certified gap; "paper": the paper's algorithm as printed, as of `svm-train -s 51`.
-
-    Attributes
-    ----------
-    coef_
-    intercept_
-    classes_
-    class_weight_
-    n_iter_
 
     Examples
     --------

@@ -147,6 +147,38 @@ def test_onnx(name, classes):
         np.testing.assert_allclose((scores[:, 1] if classes == 2 else scores), model.decision_function(X), atol=1e-3)
 
 
+@pytest.mark.parametrize("name", ["SVC", "NuSVC", "SVR", "OneClassSVM"])
+def test_onnx_of_a_precomputed_kernel(name):
+    skl2onnx = pytest.importorskip("skl2onnx", reason="needs skl2onnx")
+    runtime = pytest.importorskip("onnxruntime", reason="needs onnxruntime")
+    from svmtool.sklearn import onnx
+
+    onnx.register()
+    X, y = iris()
+    X = X + 5.0 * (name == "OneClassSVM")  # its plane needs rows on one side of 0
+    K = (X @ X.T).astype(np.float32)
+    model = getattr(ours, name)(kernel="precomputed", **({"nu": 0.2} if name == "NuSVC" else {}))
+    model.fit(K, X[:, 0] if name == "SVR" else y)
+    session = runtime.InferenceSession(skl2onnx.to_onnx(model, K[:1]).SerializeToString())
+    found = session.run(None, {session.get_inputs()[0].name: K})[0].ravel()
+    if name == "SVR":
+        np.testing.assert_allclose(found, model.predict(K), atol=1e-3)
+    else:
+        assert np.mean(found == model.predict(K)) > 0.98
+
+
+def test_what_onnx_has_no_form_for():
+    skl2onnx = pytest.importorskip("skl2onnx", reason="needs skl2onnx")
+    from svmtool.sklearn import onnx
+
+    onnx.register()
+    X, y = two_classes()
+    for options in ({"kernel": lambda a, b: a @ b.T}, {"probability": "isotonic"}):
+        model = ours.SVC(**options).fit(X, y)
+        with pytest.raises(ValueError, match="ONNX"):
+            skl2onnx.to_onnx(model, X[:1].astype(np.float32))
+
+
 @pytest.mark.parametrize("classes", [2, 3])
 def test_onnx_probabilities(classes):
     skl2onnx = pytest.importorskip("skl2onnx", reason="needs skl2onnx")

@@ -71,8 +71,8 @@ class RawTable:
 
         from svmtool.data.dataset import Dataset
 
-        arrays = (b.array() for b in (self.labels, self.indptr, self.indices, self.values))
-        found = Dataset(*arrays, self.n_features)  # type: ignore[call-arg]
+        labels, indptr, indices, values = (b.array() for b in (self.labels, self.indptr, self.indices, self.values))
+        found = Dataset(labels, indptr, indices, values, self.n_features)
         found.groups = None if self.queries is None else np.array(self.queries, np.int64)
         found.additions = self.additions
         return found
