@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from svmtool.api.result import Fit
+from svmtool.compiled.loops.text.decision_loops import sparse_fault
 from svmtool.models.kernel import CLASSIFIER_TYPES, DENSITY_MARKS, SVM_TYPES, KernelModel
 from svmtool.models.kernel_functions import NAMES, Kernel
 from svmtool.models.linear import SOLVER_WORDS, LinearModel, weight_rows
+from svmtool.models.weights import SparseWeights
 from svmtool.params import PRECOMPUTED
 
 Model = LinearModel | KernelModel
@@ -54,7 +56,15 @@ def _fits(m: Model) -> bool:
 def _linear(m: LinearModel) -> bool:
     sized = m.word in SOLVER_WORDS and _integer(m.n_features) and 0 <= m.n_features < 2**31
     sized = sized and _number(m.bias) and (m.rho is None or _number(m.rho))
-    return sized and _array(m.W, np.float64, (weight_rows(m.n_features, m.bias), m.columns))
+    shape = weight_rows(m.n_features, m.bias), m.columns
+    return sized and (_sparse(m.W, shape) if isinstance(m.W, SparseWeights) else _array(m.W, np.float64, shape))
+
+
+def _sparse(W: SparseWeights, shape: tuple[int, int]) -> bool:
+    count = (len(W.values),)
+    known = W.shape == shape and _array(W.indptr, np.int64, (shape[0] + 1,)) and W.indptr[-1] == count[0]
+    known = known and _array(W.labels, np.int32, count) and _array(W.values, np.float64, count)
+    return known and W.indptr[0] == 0 and sparse_fault(W.indptr, W.labels, W.values, shape[1]) < 0
 
 
 def _kernel(m: KernelModel) -> bool:

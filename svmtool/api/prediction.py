@@ -88,7 +88,7 @@ def predict(model: Fit | Model, X: Any, *, threads: int | None = None, progress:
     found = model_of(model)
     rows = _rows(model, found, X)
     with RunContext(threads, progress=progress), doing("predicting"):
-        labels = found.labels_from(found.decision_values(rows))
+        labels = found.predict(rows)
     names = found.class_names
     return labels if names is None else array_of_classes(names)[labels.astype(np.intp)]
 

@@ -59,7 +59,8 @@ def _sides(model: LinearModel | KernelModel) -> list[tuple[float, float | None]]
 def _norms(problem: Problem, model: LinearModel | KernelModel) -> np.ndarray:
     """The regulariser of each decision value."""
     if isinstance(model, LinearModel):
-        return np.abs(model.W).sum(axis=0) if "|w|_1" in problem.row.regulariser else 0.5 * np.sum(model.W**2, axis=0)
+        W = model.W[:]
+        return np.abs(W).sum(axis=0) if "|w|_1" in problem.row.regulariser else 0.5 * np.sum(W**2, axis=0)
     vectors = Dataset(
         np.zeros(model.total_sv), model.indptr, model.indices, model.values, int(model.indices.max(initial=-1)) + 1
     )

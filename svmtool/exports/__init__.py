@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from svmtool.errors import SvmtoolError, visible
+from svmtool.errors import ModelError, SvmtoolError, visible
 from svmtool.formats.names import Names
 from svmtool.inspection.facts import facts
 from svmtool.models.kernel import KernelModel
@@ -27,6 +27,8 @@ def exported(
 
     name: what comments call it; names: of features and classes; path: its file, if any; prefix: of functions in C.
     """
+    if isinstance(model, LinearModel) and hasattr(model.W, "pieces"):
+        raise ModelError(f"the model has {model.W.shape[0]} x {model.W.shape[1]} weights: too many to export")
     lines = [f"{name}, exported by svmtool", *(f"{k}: {v}" for k, v in facts(model, names, path))]
     about = "\n".join(map(visible, lines))
     if form == "c":

@@ -15,7 +15,7 @@ from svmtool.compiled.loops.text.decision_loops import score_lines
 from svmtool.compiled.loops.text.text_loops import SOME_LABELLED
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats.source import LineReader, Source
-from svmtool.models.linear import ONE_CLASS_WORD, LinearModel
+from svmtool.models.linear import ONE_CLASS_WORD, LinearModel, weight_arrays
 
 TYPE_CHECKING = False  # typing is not imported at start
 if TYPE_CHECKING:
@@ -102,9 +102,11 @@ def _score(
     scored = Scored(1 + stop // ROW_BYTES, columns)
     state = Buffer("i8", 3)  # position, row, largest index
     rho = model.rho if model.word == ONE_CLASS_WORD and model.rho is not None else 0.0  # other models ignore it
+    starts, places, W = weight_arrays(model.W)
     while status := score_lines(
-        text, model.W, scored.labels, scored.decisions, state, columns, model.n_features, model.bias, rho, stop, form
-    ):
+        text, starts, places, W, scored.labels, scored.decisions, state, columns, model.n_features, model.bias, rho,
+        stop, form,
+    ):  # fmt: skip
         at, row, largest = state.items
         if status == 2:
             scored = scored.resized(row, 4 * row + SCORED_BYTES // ROW_BYTES, columns)
@@ -151,14 +153,23 @@ def _without_additions(text: Buffer, stop: int, model: LinearModel, name: str, f
     return scored
 
 
-def _decide_row(out: Any, row: int, indices: list[int], values: list[float], model: LinearModel, rho: float):
+def _decide_row(out: Any, row: int, indices: list[int], values: list[float], model: LinearModel, rho: float) -> None:
     """The sums of score_lines for a row that only slow_line can parse."""
-    W, columns = model.W.items, model.columns
+    columns, bias = model.columns, model.bias
     for c in range(columns):
-        total = 0.0
-        for index, value in zip(indices, values, strict=True):
-            if index <= model.n_features:
-                total += W[(index - 1) * columns + c] * value
-        if model.bias >= 0:
-            total += W[model.n_features * columns + c] * model.bias
-        out[row * columns + c] = total - rho
+        out[row * columns + c] = 0.0
+    known = [(index, value) for index, value in zip(indices, values, strict=True) if index <= model.n_features]
+    for index, value in [*known, (model.n_features + 1, bias)] if bias >= 0 else known:
+        for c, w in _weights_of(model.W, index - 1, columns):
+            out[row * columns + c] += w * value
+    for c in range(columns):
+        out[row * columns + c] -= rho
+
+
+def _weights_of(W: Any, j: int, columns: int) -> Iterator[tuple[int, float]]:
+    """Columns and weights of feature j."""
+    starts, places, values = weight_arrays(W)
+    if starts.size:
+        lo, hi = starts[j], starts[j + 1]
+        return zip(places[lo:hi].tolist(), values[lo:hi].tolist(), strict=True)
+    return enumerate(values.items[j * columns : (j + 1) * columns])

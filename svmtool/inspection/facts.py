@@ -93,20 +93,24 @@ def _classes(labels: tuple[int, ...], names: Names) -> str:
 
 
 def _linear(model: LinearModel) -> list[Fact]:
-    W = model.W[: model.n_features]
-    zeros = int(W.size - np.count_nonzero(W))
-    unused = int(model.n_features - np.count_nonzero(np.any(W != 0.0, axis=1)))
+    features = model.n_features
+    if hasattr(model.W, "pieces"):
+        each = np.diff(model.W.indptr)[:features]
+    else:
+        each = np.count_nonzero(model.W[:features], axis=1)
+    size = features * model.columns
+    zeros, unused = size - int(each.sum()), int(np.count_nonzero(each == 0))
     found = [("features", str(model.n_features))]
     if model.bias >= 0:
-        weights = model.W[model.n_features] * model.bias
+        weights = model.W[features:][0] * model.bias
         terms = ", ".join(f"{b:.6g}" for b in weights[:SHOWN]) + (", .." if len(weights) > SHOWN else "")
         found.append(("bias", f"feature of value {model.bias:g}; it adds {terms} to the decision values"))
     else:
         found.append(("bias", "none"))
     if model.rho is not None and model.kind == "one-class":
         found.append(("rho", f"{model.rho:.6g}"))
-    share = f"{100 * zeros / W.size:.3g} %" if W.size else "0 %"
-    found.append(("weights", f"{W.size}, of which {zeros} ({share}) are zero; {unused} features have no weight"))
+    share = f"{100 * zeros / size:.3g} %" if size else "0 %"
+    found.append(("weights", f"{size}, of which {zeros} ({share}) are zero; {unused} features have no weight"))
     return found
 
 

@@ -37,6 +37,7 @@ NO_CLASSES = "the model has no classes (it was trained on an empty file) and can
 OVERFLOWN = "the weights overflowed and no model is written: scale the features or choose a smaller C"
 
 BLOCK_ROWS = 2048
+BLOCK_DECISIONS = 1 << 22  # decision values of a block of rows
 SHOWN = 10  # classes in the text of a model
 MAX_LOGIT = 700.0  # exp() does not overflow up to here, so that no sum of probabilities is 0
 
@@ -53,6 +54,16 @@ def array_of_classes(classes: list[Any]) -> np.ndarray:
     import numpy as np
 
     return np.array(classes, None if len({type(c) for c in classes}) == 1 else object)
+
+
+def weight_arrays(W: Any) -> tuple[Any, Any, Any]:
+    """Weights as `decide` and `score_lines` take them: starts and columns of those of each feature, and their values.
+
+    Starts are empty where all weights are there.
+    """
+    if hasattr(W, "indptr"):
+        return W.indptr, W.labels, W.values
+    return Buffer("i8", 0), Buffer("i4", 0), W
 
 
 def weight_columns(word: str, nr_class: int) -> int:
@@ -138,8 +149,14 @@ class Model:
         return np.array((1, -1) if self.labels is None else self.labels, dtype=np.float64)[places]
 
     def predict(self: Any, table) -> np.ndarray:
-        """Predicted labels (or values) f8[n] of a Dataset."""
-        return self.labels_from(self.decision_values(table))
+        """Predicted labels (or values) f8[n] of a Dataset; of many rows and classes by blocks of rows."""
+        import numpy as np
+
+        n, step = len(table), max(1, BLOCK_DECISIONS // max(1, self.columns))
+        if n <= step:
+            return self.labels_from(self.decision_values(table))
+        blocks = [np.arange(first, min(n, first + step)) for first in range(0, n, step)]
+        return np.concatenate([self.labels_from(self.decision_values(table.take(some))) for some in blocks])
 
 
 class LinearModel(Model):
@@ -151,7 +168,8 @@ class LinearModel(Model):
     n_features  largest feature index of the model, without the bias
     bias        value of the appended constant feature; < 0: none
     rho         subtracted from the decision values (one-class), else None
-    W           f8 (n_features + 1 where bias >= 0, columns), C order; a Buffer of these where numpy is not needed
+    W           f8 (n_features + 1 where bias >= 0, columns), C order; a Buffer of these where numpy is not needed;
+                SparseWeights or Columns (weights.py), which hold no zeros
     notes       lines, each starting with '#', written after the weights
     state       of an adaptable model from Python: what the files beside it will hold, see training/adapting; else None
     """
@@ -165,7 +183,7 @@ class LinearModel(Model):
         self.word, self.labels, self.n_features, self.bias = word, labels, n_features, bias
         self.nr_class = 2 if labels is None else len(labels)
         self.W, self.rho, self.notes = W, rho, tuple(notes)
-        if not isinstance(W, Buffer):
+        if not isinstance(W, Buffer) and not hasattr(W, "pieces"):
             import numpy as np
 
             shape = weight_rows(n_features, bias), self.columns
@@ -202,10 +220,10 @@ class LinearModel(Model):
 
         n = len(table.labels)
         rho = self.rho if self.word == ONE_CLASS_WORD and self.rho is not None else 0.0  # other models ignore it
-        if hasattr(table, "products"):  # dense rows
+        if hasattr(table, "products") and not hasattr(self.W, "indptr"):  # dense rows
             return table.products(self.W, self.bias) - rho
         out = np.empty((n, self.columns))
-        call = decide.bind(table.indptr, table.indices, table.values, self.W, out)
+        call = decide.bind(table.indptr, table.indices, table.values, *weight_arrays(self.W), out)
 
         def work(block: int) -> None:
             first = block * BLOCK_ROWS

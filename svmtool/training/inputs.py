@@ -17,6 +17,7 @@ from svmtool.data.dataset import Dataset
 from svmtool.errors import RowsError, SvmtoolError
 from svmtool.models.kernel import FEATURES_NOTE, KernelModel
 from svmtool.models.linear import LinearModel
+from svmtool.models.weights import Columns
 from svmtool.numbers import distinct
 
 PIECE_VALUES = 1 << 21  # values scanned at a time, since rows may be on disk
@@ -135,7 +136,11 @@ def with_all_features(model: Any, used: np.ndarray, n_features: int) -> Any:
         whole.notes = tuple(new if note == own else note for note in model.notes)
         return whole
     whole.n_features = n_features
-    whole.W = SpreadWeights(model.W, used, n_features)
+    if isinstance(model.W, Columns):
+        extra = np.arange(n_features, n_features + len(model.W) - len(used))
+        whole.W = model.W.spread(np.concatenate((used, extra)), n_features + len(extra))
+    else:
+        whole.W = SpreadWeights(model.W, used, n_features)
     return whole
 
 

@@ -74,7 +74,7 @@ class Job:
 
     def train(self, report: Callable[..., None] | None, stop: StopFlag, lines: SolverLines) -> Training:
         """Train, and free the rows."""
-        return train(self._tables.pop(), self.settings, report, self.initial, stop, lines)
+        return train(self._tables.pop(), self.settings, report, self.initial, stop, lines, compact=True)
 
     def write(self, path: str, done: Training, plain: bool) -> None:
         """Write the model's files; plain: without notes."""
@@ -115,16 +115,17 @@ def _used(table: Dataset, settings: Settings) -> np.ndarray | None:
 
 def train(
     table: Dataset, settings: Settings, report: Callable[..., None] | None = None, initial: LinearModel | None = None,
-    stop: StopFlag | None = None, lines: SolverLines | None = None,
+    stop: StopFlag | None = None, lines: SolverLines | None = None, compact: bool = False,
 ) -> Training:  # fmt: skip
     """Train on a table, which may be freed; report is called with each solver record as keywords.
 
     stop: flag with the time limit of the command; None: max_seconds, counted from now.  lines: prints the solver's.
+    compact: see Reduction.
     """
     stop = StopFlag(settings.stopping.max_seconds) if stop is None else stop
     kept = table if settings.run.probability else None
     problems = problems_of(table, settings)
-    problems.lines = lines
+    problems.lines, problems.compact = lines, compact
     del table
     start = None if initial is None else problems.start_from(initial)
     done = fitted(problems, start, report, stop)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from svmtool.models.weights import values_of
 from svmtool.progress import described
 from svmtool.registry.row import Solver
 from svmtool.solvers.shared.base import NOTE_FACTOR, Result
@@ -199,7 +200,7 @@ def closing(row: Solver, result: Result) -> str:
         head = "=========================" if row.loss == "logistic" else ""
         return (
             f"{head}\noptimization finished, #iter = {result.iterations - 1}\nObjective value = {last['objective']:f}\n"
-            f"#nonzeros/#features = {np.count_nonzero(result.w)}/{len(result.w)}\n"
+            f"#nonzeros/#features = {np.count_nonzero(values_of(result.w))}/{len(result.w)}\n"
         )
     value = 0.0 - last["bound"]
     lines = f"\noptimization finished, #iter = {result.iterations}\nObjective value = {value:.6f}\n"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from svmtool.compiled import threads
 from svmtool.compiled.buffers import Buffer
+from svmtool.compiled.loops.text.decision_loops import count_tokens, parse_reals
 from svmtool.compiled.loops.text.text_loops import PADDING
 from svmtool.errors import ModelError, clipped
 from svmtool.formats.source import MAX_LINE, Source, open_source
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 
 MAX_WORD_BYTES = 80  # characters that LIBLINEAR's and LIBSVM's scanf read at most
 WINDOW_BYTES = 1 << 22  # bytes read at a time
+PART_BYTES = 1 << 18  # of them that a thread parses at a time
 STEP_BYTES = 256  # bytes searched at a time for the end of blanks or of a token
 MAX_TOKEN_BYTES = MIB  # bytes; numbers may have thousands of digits
 MAX_CLASSES = 1 << 22  # their labels are read one by one, and a small compressed file may claim 2^31
@@ -97,6 +100,10 @@ class ModelText:
         if self.ended:
             return self.stop - self.at
         return None if self.source.size is None else self.source.size - self._dropped - self.at
+
+    def begins_with(self, mark: bytes) -> bool:
+        """Whether the window begins with these bytes."""
+        return bytes(self.buffer.items[self.at : min(self.at + len(mark), self.stop)]) == mark
 
     def skip_blanks(self) -> None:
         """Move the window to the next token; it is empty at the end of the text."""
@@ -225,11 +232,10 @@ class Scanner:
     def reals(self, wanted: str, count: int) -> Buffer:
         """Read `count` finite numbers by the compiled parser, whose numbers are; memory is touched only for numbers
         that exist and are not 0."""
-        from svmtool.compiled.loops.text.decision_loops import parse_reals
-
         self._require(wanted, count)
         text, numbers, state = self.text, Buffer("f8", count), Buffer("i8", 2)
         while count:
+            state.items[1] += self._read_beside(numbers, state.items[1])
             state.items[0] = text.at
             status = parse_reals(text.buffer, numbers, state, text.whole())
             text.at, k = state.items
@@ -246,6 +252,37 @@ class Scanner:
             self._refuse_infinite(numbers.items[k], f"number {k + 1} of {count} {wanted}", token.decode("latin-1"))
             text.at, state.items[1] = text.at + len(token), k + 1
         return numbers
+
+    def _read_beside(self, numbers: Buffer, first: int) -> int:
+        """Read the window's numbers on all threads into numbers[first:]; returns how many.
+
+        0, and nothing is consumed, where the window is short or holds anything else.
+        """
+        text, stop = self.text, self.text.whole()
+        n_parts = (stop - text.at) // PART_BYTES
+        if threads.beside(n_parts) < 2:
+            return 0
+        cuts = [text.at + (stop - text.at) * k // n_parts for k in range(n_parts)] + [stop]
+        for k in range(1, n_parts):
+            cuts[k] = max(cuts[k - 1], text.buffer.memory.find(b" ", cuts[k], stop))  # of parts without blanks one is
+        counts, good = [0] * n_parts, [False] * n_parts
+
+        def _count(k: int) -> None:
+            counts[k] = count_tokens(text.buffer, cuts[k], cuts[k + 1])
+
+        def _parse(k: int) -> None:
+            end = first + sum(counts[: k + 1])
+            state = Buffer("i8", 2)
+            state.items[0], state.items[1] = cuts[k], end - counts[k]
+            good[k] = end <= numbers.size and parse_reals(text.buffer, numbers, state, cuts[k + 1]) != 1
+            good[k] = good[k] and state.items[1] == end
+
+        threads.run_blocks(_count, n_parts)
+        threads.run_blocks(_parse, n_parts)
+        if not all(good):
+            return 0
+        text.at = stop
+        return sum(counts)
 
     def _require(self, wanted: str, count: int) -> None:
         """Raise ModelError if the file is too short for `count` numbers, before memory is allocated for them."""

@@ -24,6 +24,7 @@ from svmtool.errors import SvmtoolError
 from svmtool.limits import EndedError, StopFlag, until, with_time_shares
 from svmtool.linalg.systems import VISIT_NS
 from svmtool.models.linear import LinearModel
+from svmtool.models.weights import Column, Columns, kept
 from svmtool.objectives import losses
 from svmtool.objectives.task import Task
 from svmtool.params import Settings, tolerance
@@ -92,6 +93,7 @@ class Reduction(ABC):
     solver_method: str | None = None  # of the solver's METHODS, in place of its plan's; for tests and experiments
     robust = False  # whether the solver is itself as robust as the method that results fall back to
     lines: SolverLines | None = None  # what prints the lines of the solver
+    compact = False  # whether results of several problems keep no dual points, and their model's W is in Columns
     # starts: solutions at another C (seeded); LIBLINEAR's rule alone may end a run there, as in its search for C
     seeded = any_start = False
 
@@ -249,6 +251,8 @@ class Reduction(ABC):
             again = results[k].status is base.TIME and stop.may_resume(share)
             if self.lines is not None:
                 self.lines.end_turn(k, None if again else results[k])
+            if not again and "--add" not in self.solver.supported:
+                self._keep(results[k])
             return again
 
         if self.lines is not None:
@@ -256,6 +260,12 @@ class Reduction(ABC):
         with doing("class", self.count) as part:
             with_time_shares(turn, self.count, stop, threads.beside(self.count), threads.run_blocks)
         return results
+
+    def _keep(self, result: Result) -> None:
+        """Free what nobody needs of a finished problem's result."""
+        result.w = kept(result.w, self.count)
+        if self.compact and self.count > 1:
+            result.alpha = None
 
     def _prepared(self, stop: StopFlag | None) -> StopFlag:
         """What ends the problems, which are ready to be solved unless the limit is reached."""
@@ -375,9 +385,18 @@ class Reduction(ABC):
             return Tolerance(tolerance(self.settings), self.seeded or resumed)
         return self.rule(k)
 
-    def weights(self, results: list[Result]) -> np.ndarray:
-        """The results as columns, f8 (length of w, problems)."""
-        return np.stack([r.w for r in results], axis=1) if results else np.zeros((self.rows.d, 0))
+    def weights(self, results: list[Result]) -> Any:
+        """The results as columns, f8 (length of w, problems); those of many that are compact as Columns."""
+        if self.compact and results and isinstance(results[0].w, Column):
+            return Columns([r.w for r in results], self.rows.d)
+        W = np.zeros((len(results[0].w) if results else self.rows.d, len(results)))
+        for column, result in zip(W.T, results, strict=True):
+            if isinstance(result.w, Column):
+                column[result.w.within(0, len(column), 0)] = result.w.values
+                result.w = column
+            else:
+                column[:] = result.w
+        return W
 
     def as_start(self, W: np.ndarray) -> np.ndarray:
         """The start of another run from the `weights` of this one."""

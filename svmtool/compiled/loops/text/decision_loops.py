@@ -34,14 +34,41 @@ def add_row(out, base, W, at, columns, value):
         out[first + k] += W[second + k] * value
 
 
-@loop("void(i8[], i4|i8[], f8[], f8[], f8[], i8, i8, f8, f8, i8, i8)")
-def decide(indptr, indices, values, W, out, columns, n_features, bias, rho, first, last):
+@helper
+def add_feature(out, base, starts, labels, W, j, columns, value):
+    """out[base + k] += W[j, k] value for all columns, or those of feature j in labels[starts[j]:starts[j + 1]]."""
+    if len(starts) == 0:
+        add_row(out, base, W, j * columns, columns, value)
+        return
+    for t in range(starts[j], starts[j + 1]):
+        out[base + labels[t]] += W[t] * value
+
+
+@loop("i8(i8[], i4[], f8[], i8)")
+def sparse_fault(starts, labels, W, columns):
+    """Return the first feature whose weights are no finite numbers of ascending columns; -1 for none.
+
+    starts[0] is 0 and starts[-1] the number of weights.
+    """
+    for j in range(len(starts) - 1):
+        if starts[j] < 0 or starts[j + 1] < starts[j] or starts[j + 1] > len(labels):
+            return j
+        previous = -1
+        for t in range(starts[j], starts[j + 1]):
+            if labels[t] <= previous or labels[t] >= columns or not math.isfinite(W[t]):
+                return j
+            previous = labels[t]
+    return -1
+
+
+@loop("void(i8[], i4|i8[], f8[], i8[], i4[], f8[], f8[], i8, i8, f8, f8, i8, i8)")
+def decide(indptr, indices, values, starts, labels, W, out, columns, n_features, bias, rho, first, last):
     """out[i, :] = x_i W + bias W[n_features] - rho for rows first <= i < last.
 
-    W is (n_features [+ 1], columns), out (rows, columns).  Indices ascend; those beyond the model are skipped.  bias <
-    0: no bias.
+    W is (n_features [+ 1], columns), or its values other than zero, see `add_feature`; out (rows, columns).  Indices
+    ascend; those beyond the model are skipped.  bias < 0: no bias.
     """
-    if columns == 1:
+    if columns == 1 and len(starts) == 0:
         for i in range(first, last):
             total = 0.0
             for k in range(indptr[i], indptr[i + 1]):
@@ -61,9 +88,9 @@ def decide(indptr, indices, values, W, out, columns, n_features, bias, rho, firs
             j = indices[k]
             if j >= n_features:
                 break
-            add_row(out, base, W, j * columns, columns, values[k])
+            add_feature(out, base, starts, labels, W, j, columns, values[k])
         if bias >= 0:
-            add_row(out, base, W, n_features * columns, columns, bias)
+            add_feature(out, base, starts, labels, W, n_features, columns, bias)
         for c in range(columns):
             out[base + c] -= rho
 
@@ -126,6 +153,18 @@ def logistic(decisions, out, columns, classes, n):
                 out[i * classes + c] /= total
 
 
+@loop("i8(u1[], i8, i8)")
+def count_tokens(text, start, stop):
+    """How many tokens between blanks text[start:stop] has; it begins at a blank or a token."""
+    found = 0
+    blank = True
+    for p in range(start, stop):
+        now = text[p] == 32 or 9 <= text[p] <= 13
+        found += blank and not now
+        blank = now
+    return found
+
+
 @loop("i8(u1[], f8[], i8[], i8)")
 def parse_reals(text, out, state, stop):
     """Read blank-separated numbers from text[state[0]:stop] into out[state[1]:], until it is full.
@@ -154,16 +193,17 @@ def parse_reals(text, out, state, stop):
     return status
 
 
-@loop("i8(u1[], f8[], f8[], f8[], i8[], i8, i8, f8, f8, i8, i8)")
-def score_lines(text, W, labels, decisions, state, columns, n_features, bias, rho, stop, form):
+@loop("i8(u1[], i8[], i4[], f8[], f8[], f8[], i8[], i8, i8, f8, f8, i8, i8)")
+def score_lines(text, starts, places, W, labels, decisions, state, columns, n_features, bias, rho, stop, form):
     """Labels and decision values of the lines of text[state[0]:stop], whole lines, into the rows from state[1] on.
 
-    Rows are not stored; the sums are those of `decide`.  state (position, row, largest index) is updated line by
-    line.  Returns 0 at
-    the end of the text, 1 at the start of a line that is not of the ordinary form (see text_loops), 2 at the start of a
-    line for which `labels` has no space.  form: see LABELLED of text_loops.
+    Rows are not stored; the sums are those of `decide`, whose labels are `places` here.  state (position, row, largest
+    index) is updated line by line.  Returns 0 at the end of the text, 1 at the start of a line that is not of the
+    ordinary form (see text_loops), 2 at the start of a line for which `labels` has no space.  form: see LABELLED of
+    text_loops.
     """
     p, row, largest = state[0], state[1], state[2]
+    alone = columns == 1 and len(starts) == 0
     while p < stop:
         state[0], state[1], state[2] = p, row, largest
         if row >= labels.size:
@@ -198,14 +238,14 @@ def score_lines(text, W, labels, decisions, state, columns, n_features, bias, rh
                 return 1
             previous = index
             if index <= n_features:
-                if columns == 1:
+                if alone:
                     total += W[index - 1] * value
                 else:
-                    add_row(decisions, base, W, (index - 1) * columns, columns, value)
-        if columns == 1:
+                    add_feature(decisions, base, starts, places, W, index - 1, columns, value)
+        if alone:
             decisions[base] = total
         if bias >= 0:
-            add_row(decisions, base, W, n_features * columns, columns, bias)
+            add_feature(decisions, base, starts, places, W, n_features, columns, bias)
         for k in range(columns):
             decisions[base + k] -= rho
         if previous > largest:

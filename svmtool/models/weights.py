@@ -1,0 +1,152 @@
+"""Weights of many classes without their zeros, by problem as these are solved, by feature in models."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+PACKED_FROM = 1 << 22  # numbers; from here on the weights of several problems are kept without their zeros
+PIECE_VALUES = 1 << 21  # weights that are sorted by feature at a time
+
+
+class SparseWeights:
+    """Weights f8 (features, columns) that hold only those other than zero, feature by feature (CSR).
+
+    indptr : i8[features + 1]
+    labels : i4[values], the columns, ascending in each feature
+    values : f8[values]
+    """
+
+    def __init__(self, indptr: np.ndarray, labels: np.ndarray, values: np.ndarray, columns: int):
+        self.indptr, self.labels, self.values = indptr, labels, values
+        self.shape = (len(indptr) - 1, columns)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    @property
+    def finite(self) -> bool:
+        """Whether all weights are."""
+        return bool(np.all(np.isfinite(self.values)))
+
+    def __getitem__(self, some: slice) -> np.ndarray:
+        """The weights of consecutive features, f8 (features, columns), C order."""
+        start, stop, _ = some.indices(len(self))
+        found = np.zeros((stop - start, self.shape[1]))
+        lo, hi = self.indptr[start], self.indptr[stop]
+        rows = np.repeat(np.arange(stop - start), np.diff(self.indptr[start : stop + 1]))
+        found[rows, self.labels[lo:hi]] = self.values[lo:hi]
+        return found
+
+    def pieces(self) -> Iterator[SparseWeights]:
+        """The weights themselves, see Columns."""
+        yield self
+
+    def dense_if_small(self) -> SparseWeights | np.ndarray:
+        """All weights as an array of up to PACKED_FROM numbers, else the weights themselves."""
+        return self if math.prod(self.shape) > PACKED_FROM else self[:]
+
+
+class Column:
+    """A vector of weights f8[n] without its zeros, whose places take a bit each, or four bytes for each other value.
+
+    A weight of -0 is kept, since it is written with its sign.
+    """
+
+    def __init__(self, w: np.ndarray):
+        there = w.view(np.int64) != 0
+        self.size, self.values = len(w), w[there]
+        sparse = 32 * len(self.values) < self.size
+        self.places = np.flatnonzero(there).astype(np.int32) if sparse else np.packbits(there)
+
+    def __len__(self) -> int:
+        return self.size
+
+    def within(self, start: int, stop: int, first: int) -> np.ndarray:
+        """The places from start, a multiple of 8, to stop, of which `first` is the first among all, less start."""
+        if self.places.dtype == np.int32:
+            return self.places[first : np.searchsorted(self.places, stop)] - start
+        return np.flatnonzero(np.unpackbits(self.places[start // 8 : -(-stop // 8)], count=stop - start))
+
+
+class Columns:
+    """The weights of many problems, (n, problems), each a Column."""
+
+    def __init__(self, columns: list[Column], n: int):
+        self.columns, self.shape = columns, (n, len(columns))
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    @property
+    def finite(self) -> bool:
+        """Whether all weights are."""
+        return all(bool(np.all(np.isfinite(column.values))) for column in self.columns)
+
+    def counts(self) -> np.ndarray:
+        """How many weights each feature has, i8[n]."""
+        found = np.zeros(len(self), np.int64)
+        for column in self.columns:
+            found[column.within(0, len(self), 0)] += 1
+        return found
+
+    def pieces(self) -> Iterator[SparseWeights]:
+        """The weights of consecutive features, some PIECE_VALUES of them at a time."""
+        from scipy.sparse import csc_matrix
+
+        n, k = self.shape
+        before, first = np.cumsum(self.counts()), [0] * k
+        start = 0
+        while start < n:
+            held = before[start - 1] if start else 0
+            stop = int(np.searchsorted(before, held + PIECE_VALUES, side="right"))
+            stop = min(max(stop - stop % 8, start + 8), n)
+            places, values, indptr = [], [], np.zeros(k + 1, np.int64)
+            for c, column in enumerate(self.columns):
+                places.append(column.within(start, stop, first[c]))
+                indptr[c + 1] = indptr[c] + len(places[-1])
+                values.append(column.values[first[c] : first[c] + len(places[-1])])
+                first[c] += len(places[-1])
+            found = csc_matrix((np.concatenate(values), np.concatenate(places), indptr), (stop - start, k)).tocsr()
+            yield SparseWeights(found.indptr.astype(np.int64), found.indices.astype(np.int32), found.data, k)
+            start = stop
+
+    def by_feature(self) -> SparseWeights:
+        """All weights in the other order."""
+        indptr = np.concatenate(([0], np.cumsum(self.counts())))
+        found = SparseWeights(indptr, np.empty(indptr[-1], np.int32), np.empty(indptr[-1]), self.shape[1])
+        at = 0
+        for piece in self.pieces():
+            found.labels[at : at + len(piece.values)] = piece.labels
+            found.values[at : at + len(piece.values)] = piece.values
+            at += len(piece.values)
+        return found
+
+    def spread(self, places: np.ndarray, n: int) -> Columns:
+        """The same weights at `places` (ascending) of n features."""
+        found = []
+        for column in self.columns:
+            moved = Column(np.zeros(0))
+            moved.size, moved.values = n, column.values
+            moved.places = places[column.within(0, len(self), 0)].astype(np.int32)
+            found.append(moved)
+        return Columns(found, n)
+
+
+def by_feature(W: np.ndarray) -> SparseWeights:
+    """The weights f8 (features, columns) without zeros; -0 is kept."""
+    rows, columns = np.nonzero(W.view(np.int64))
+    indptr = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=len(W)))))
+    return SparseWeights(indptr, columns.astype(np.int32), W[rows, columns], W.shape[1])
+
+
+def values_of(w: np.ndarray | Column) -> np.ndarray:
+    """The weights of a problem; of a Column without zeros."""
+    return w.values if isinstance(w, Column) else w
+
+
+def kept(w: np.ndarray, problems: int) -> np.ndarray | Column:
+    """The weights of a finished problem as they are kept until the model is made."""
+    return Column(w) if problems > 2 and w.size * problems >= PACKED_FROM else w
