@@ -7,6 +7,7 @@ curve keeps data of each row, nine bytes: its decision value and whether it is p
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -58,6 +59,23 @@ class ClassCounts:
         rows = self.rows()
         precision, recall, f1 = (share(sum(r[k] for r in rows), len(rows)) for k in (1, 2, 3))
         return precision, recall, f1
+
+
+class LabelCounts:
+    """Counts of rows that have each of many labels, true and predicted, i8[labels] each."""
+
+    def __init__(self, labels: Sequence[int]):
+        self.labels = list(labels)
+        self.actual, self.predicted, self.right = np.zeros((3, len(self.labels)), np.int64)
+
+    def micro_f1(self) -> float:
+        """F1 of all decisions about a row and a label."""
+        return share(2 * int(self.right.sum()), int(self.predicted.sum() + self.actual.sum()))
+
+    def macro_f1(self) -> float:
+        """Mean of F1 over the labels; 0 for a label that no row has and none is given."""
+        total = self.predicted + self.actual
+        return float(np.mean(2.0 * self.right / np.maximum(total, 1))) if len(total) else 0.0
 
 
 class RankCurve:

@@ -118,6 +118,9 @@ class Run(Record):
     loo: bool = False  # leave-one-out accuracy
     stratified: bool = False  # folds with equal shares of each class
     grouped: bool = False  # folds that do not divide the rows of a group
+    multilabel: bool = False  # rows have several labels each
+    thresholds: str | None = None  # cv: decision values above which a row has a label, by folds
+    prune: float | None = None  # most that a training row's decision value may move by weights that are left out
     cache_mb: float = 100.0  # kernel rows that are kept, in MB
     shrinking: int = 1
     options: Options = NO_OPTIONS

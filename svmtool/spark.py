@@ -206,6 +206,8 @@ def predict(model: Any, frame: DataFrame, *, features: str = FEATURES) -> DataFr
         For columns that are missing or of another type, and for a column of the result that exists already.
     """
     found = model_of(model)
+    if found.is_multilabel:
+        raise ValueError("a model of several labels a row predicts matrices, no column of numbers: use svmtool.predict")
     if isinstance(found, KernelModel) and found.kernel.kind == PRECOMPUTED:
         raise ValueError("a precomputed kernel has no values for the rows of a data frame")
     types = {field.name: field.dataType for field in frame.schema.fields}

@@ -13,6 +13,7 @@ import numpy as np
 
 from svmtool.data import sparse_checks
 from svmtool.data.dataset import Dataset, DenseDataset
+from svmtool.data.label_sets import LabelSets
 from svmtool.errors import RowsError, clipped
 
 TOO_LARGE = "infinity or a value too large for dtype('float64')"
@@ -183,6 +184,29 @@ def numbered(y: Any) -> tuple[Any, np.ndarray | None]:
     names = np.char.decode(found, "utf-8") if found.dtype.kind == "S" else found.astype(str)
     classes, numbers = np.unique(names, return_inverse=True)
     return numbers.astype(np.float64), classes
+
+
+def label_sets(y: Any) -> LabelSets | None:
+    """The sets of labels that a matrix (n, labels) marks by 1, labels 0, 1, ..; None where y is no such matrix.
+
+    Raises ValueError for values other than 0 and 1.
+    """
+    if hasattr(y, "tocsr"):
+        marks = as_csr(y)
+    elif getattr(y, "ndim", 1) == 2 and y.shape[1] > 1 and np.asarray(y).dtype.kind in "biufcO":
+        from scipy.sparse import csr_matrix
+
+        marks = csr_matrix(floats(y, "y"))
+    else:
+        return None
+    data = floats(marks.data[: marks.indptr[-1]], "y")
+    if not np.isin(data, (0.0, 1.0)).all():
+        raise ValueError("y is a matrix: it must mark the labels of each row by 1, and others by 0")
+    there = data != 0.0
+    before = np.concatenate(([0], np.cumsum(there)))
+    found = LabelSets(before[marks.indptr].astype(np.int64), marks.indices[: len(there)][there].astype(np.float64))
+    found.count = marks.shape[1]
+    return found
 
 
 def of_classes_in_use(data: Dataset, classes: np.ndarray) -> np.ndarray:

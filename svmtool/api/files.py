@@ -16,8 +16,9 @@ from svmtool.api.models import Model, stored_of
 from svmtool.api.run import RunContext
 from svmtool.api.values import flag, shown, text, whole
 from svmtool.api.wording import in_keywords
-from svmtool.compiled.loops.text.text_loops import SOME_LABELLED
+from svmtool.compiled.loops.text.text_loops import SETS, SOME_LABELLED
 from svmtool.data.dataset import DenseDataset
+from svmtool.data.label_sets import LabelSets, SetClasses
 from svmtool.errors import ModelError
 from svmtool.formats.models import kernel, linear, of_text
 from svmtool.formats.models.text import ModelText
@@ -185,8 +186,8 @@ def loads(text: str | bytes) -> Model:
 
 
 def read_svmlight(
-    path: Any, n_features: int | None = None, *, query_id: bool = False, threads: int | None = None,
-    progress: bool = False,
+    path: Any, n_features: int | None = None, *, query_id: bool = False, multilabel: bool = False,
+    threads: int | None = None, progress: bool = False,
 ) -> tuple[Any, ...]:  # fmt: skip
     """Read rows in LIBSVM's or SVMlight's text format.
 
@@ -198,6 +199,8 @@ def read_svmlight(
         None: the largest index in the file.
     query_id : bool
         Whether to return the numbers after `qid:` too.
+    multilabel : bool
+        Whether rows have several labels, `1,5,7 3:1`, or none.
     threads : int, optional
         As of `fit`.
     progress : bool
@@ -207,8 +210,9 @@ def read_svmlight(
     -------
     X : scipy.sparse.csr_matrix of float64, (n, features)
         The rows.
-    y : ndarray of float64, (n,)
-        Their labels or target values; nan for a row without one.
+    y : ndarray of float64, (n,), or scipy.sparse.csr_matrix of int64, (n, labels)
+        Their labels or target values; nan for a row without one.  With multilabel=True a matrix that marks each row's
+        labels, whole numbers from 0 on, by 1.
     query : ndarray of int64, (n,)
         With query_id=True.
 
@@ -223,27 +227,44 @@ def read_svmlight(
 
     if n_features is not None:
         n_features = whole("n_features", n_features, 0)
+    form = SETS if flag("multilabel", multilabel) else SOME_LABELLED
     with RunContext(threads, progress=progress):
         if hasattr(path, "read"):
             source = _source_of(path)
             with doing("reading", source=source):
-                found = table.joined(table.read_raw(source, form=SOME_LABELLED))
+                found = table.joined(table.read_raw(source, form=form))
         else:
             name = os.fspath(path)
             os.stat(name)
-            found = table.read(name, form=SOME_LABELLED)
+            found = table.read(name, form=form)
     if n_features is None:
         n_features = found.n_features
     elif n_features < found.n_features:
         raise ValueError(f"n_features was set to {n_features}, but input file contains {found.n_features} features")
     X = csr_matrix((found.values, found.indices, found.indptr), shape=(len(found), n_features))
+    y = found.labels if found.sets is None else _matrix_of(found.sets)
     if not flag("query_id", query_id):
-        return X, found.labels
+        return X, y
     if not len(found):
-        return X, found.labels, np.empty(0, np.int64)
+        return X, y, np.empty(0, np.int64)
     if found.groups is None or np.any(found.groups == NO_QUERY):
         raise ValueError("query_id=True, but not every row has a qid")
-    return X, found.labels, found.groups
+    return X, y, found.groups
+
+
+def _matrix_of(sets: LabelSets) -> Any:
+    """The matrix that marks the labels of sets."""
+    from scipy.sparse import csr_matrix
+
+    classes = SetClasses(sets)
+    if classes.labels and classes.labels[0] < 0:
+        raise ValueError(
+            f"multilabel=True: label {classes.labels[0]} has no column in a matrix: labels are 0 or larger"
+        )
+    rows = [classes.rows_of(k) for k in range(classes.problems)]
+    columns = np.repeat(np.array(classes.labels, np.int64), classes.counts)
+    places = (np.concatenate(rows), columns) if rows else (columns, columns)
+    return csr_matrix((np.ones(len(columns), np.int64), places), (len(sets), max(classes.labels, default=-1) + 1))
 
 
 def _source_of(file: Any) -> Source:

@@ -34,6 +34,8 @@ class SolverOptions(TypedDict, total=False):
     theta: float | None
     method: Literal["paper", "fast"]
     paper_form: bool
+    thresholds: Literal["cv"] | None
+    prune: float | None
 
 
 class Keywords(SolverOptions, total=False):

@@ -83,14 +83,28 @@ def predict(model: Fit | Model, X: Any, *, threads: int | None = None, progress:
     -------
     ndarray, (n,)
         Labels or values, float64; of one-class models 1 inside and -1 outside.  Of a model whose labels stand for other
-        classes, of text or of an estimator, these classes.
+        classes, of text or of an estimator, these classes.  Of a model of several labels a row csr_matrix of int64,
+        (n, labels), which marks them by 1.
     """
     found = model_of(model)
     rows = _rows(model, found, X)
     with RunContext(threads, progress=progress), doing("predicting"):
+        if isinstance(found, LinearModel) and found.is_multilabel:
+            return _indicator(found, *found.predict_sets(rows))
         labels = found.predict(rows)
     names = found.class_names
     return labels if names is None else array_of_classes(names)[labels.astype(np.intp)]
+
+
+def _indicator(model: LinearModel, counts: np.ndarray, columns: np.ndarray) -> Any:
+    """The matrix that marks the columns of a model as labels of rows."""
+    from scipy.sparse import csr_matrix
+
+    labels = np.array(model.labels, np.int64)
+    if len(labels) and labels.min() < 0:
+        raise ValueError("a matrix has no columns for labels below 0: use svm-predict or decision_values")
+    indptr = np.concatenate(([0], np.cumsum(counts)))
+    return csr_matrix((np.ones(len(columns), np.int64), labels[columns], indptr), (len(counts), model.label_count))
 
 
 def probabilities(model: Fit | Model, X: Any, *, threads: int | None = None, progress: bool = False) -> np.ndarray:

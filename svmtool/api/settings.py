@@ -57,7 +57,7 @@ COUNT_KEYWORDS = {
 }  # fmt: skip
 REALS = frozenset(
     {"C", "p", "nu", "eps", "gap", "max_seconds", "bias", "loss_power", "coef0", "cache_mb", "delta_alpha", "theta"}
-    | {"objective_change", "mu_end"}
+    | {"objective_change", "mu_end", "prune"}
 )
 FLAGS = frozenset({"regularize_bias", "probability", "shrinking", "homotopy", "paper_form", "loo", "one_vs_one"})
 REQUESTS = frozenset(
@@ -70,7 +70,7 @@ NEVER_NONE = frozenset(
     if value is not None
 )
 SQUARED, MAX_SQUARED = frozenset({"bias", "p", "coef0", "gamma"}), 10.0 ** (MAX_DIGITS / 2)
-POSITIVE_KEYWORDS = frozenset({"cache_mb", "gap", "max_seconds", "delta_alpha", "objective_change", "mu_end"})
+POSITIVE_KEYWORDS = frozenset({"cache_mb", "gap", "max_seconds", "delta_alpha", "objective_change", "mu_end", "prune"})
 OR_INFINITE = frozenset({"min_alpha_opt", "max_alpha_opt"})  # whole numbers that may be infinite
 
 
@@ -136,6 +136,8 @@ def _checked(name: str, value: Any) -> Any:
         raise ValueError(f"loss must be one of {', '.join(map(repr, ORDINAL_LOSSES))}, not {shown(value)}")
     if name == "heuristics" and not are_heuristics(text(name, value)):
         raise ValueError(f"heuristics must be some of h1, h2 and h3, joined by commas, or 'none', not {shown(value)}")
+    if name == "thresholds" and text(name, value) != "cv":
+        raise ValueError(f"thresholds must be 'cv' or None, not {shown(value)}")
     if name == "boundary" and text(name, value) not in BOUNDARIES:
         raise ValueError(f"boundary must be {' or '.join(map(repr, BOUNDARIES))}, not {shown(value)}")
     if name in REALS or (name in ("mu", "gamma") and not isinstance(value, str)):
@@ -181,6 +183,15 @@ def _linear(data: Dataset | None, solver: int | str, values: dict[str, Any], als
         raise ValueError("one_vs_one and probability cannot be combined: there are no sigmoids of pairs")
     if weights is not None:
         settings = settings.replace(class_weights=class_weights(weights, data, settings.row))
+    run = settings.run
+    if run.prune is not None and run.options.one_vs_one:
+        raise ValueError("one_vs_one and prune cannot be combined")
+    if "multilabel" in also:
+        if run.probability or run.options.one_vs_one or run.loo or solver == "auto":
+            raise ValueError("sets of labels have no probability, one_vs_one, loo or solver='auto'")
+        settings = settings.replace(multilabel=True)
+    elif run.thresholds is not None:
+        raise ValueError("thresholds is for sets of labels: y is a matrix with a column for each label then")
     params.check_after_reading(settings)
     return settings
 
@@ -243,6 +254,8 @@ def class_weights(given: Any, data: Dataset, row: Solver) -> tuple[tuple[int, fl
     if isinstance(given, str):
         if given != "balanced":
             raise ValueError(f"class_weight must be a dict, 'balanced' or None, not {shown(given)}")
+        if data is not None and data.sets is not None:
+            raise ValueError("class_weight='balanced' is for one label a row: give a dict")
         return balanced_weights(data.labels, data.weights)
     if not isinstance(given, Mapping):
         raise TypeError(f"class_weight must be a dict, 'balanced' or None, not {shown(given)}")

@@ -12,13 +12,14 @@ from svmtool.registry.row import Solver
 OPTION_OF = {
     **{name: "--" + name.replace("_", "-") for name in params.Options._fields},
     "homotopy": "--no-homotopy", "loo": "--loo", "theta": "--theta", "method": "--method",
-    "paper_form": "--paper-form",
+    "paper_form": "--paper-form", "thresholds": "--thresholds", "prune": "--prune",
 }  # fmt: skip
 CHECKED = {
     "C": "-c", "p": "-p", "nu": "-n", "eps": "-e", "gap": "--gap", "class_weight": "-w", "max_iter": "--max-iter",
     "max_seconds": "--max-seconds", "seed": "--seed", "probability": "--probability", "bias": "-B",
     "regularize_bias": "-R", "loss_power": "--loss-power", "sample_weight": "--weights", "init": "--initial-model",
     "stratified": "--stratified", "groups": "--groups", "search": "-C", "shrinking": "-h",
+    "multilabel": "--multilabel",
 }  # fmt: skip
 # Names of solvers, with hyphens, and their numbers.
 _NAMES = {row.name: row.number for row in registry.SOLVERS}
@@ -85,7 +86,9 @@ def refuse_unsupported(row: Solver, names: list[str]) -> None:
             continue
         if option == "--probability" and row.kernel and row.number < 30:
             continue
-        what = {"search": "search for C", "stratified": "stratified folds"}.get(name, name)
+        what = {"search": "search for C", "stratified": "stratified folds", "multilabel": "sets of labels"}.get(
+            name, name
+        )
         raise ValueError(f"{named(row)} has no {what}{_hint(option, row)}")
 
 

@@ -17,6 +17,7 @@ from svmtool.api.settings import NOT_GIVEN, check_names, settings_of
 from svmtool.api.solver_choice import named
 from svmtool.api.values import flag, shown
 from svmtool.data.dataset import Dataset, left_out
+from svmtool.data.label_sets import LabelSets
 from svmtool.data.labels import refuse_large
 from svmtool.models.linear import LinearModel, classes_note
 from svmtool.params import PRECOMPUTED, Settings, kernel_of
@@ -70,9 +71,11 @@ def fit(
     X : array or sparse matrix, (n, features)
         CSR with sorted indices and float64 values is not copied, nor is a C-ordered float64 array in which most values
         of many features are other than zero.  Anything else is converted; nothing is changed.
-    y : array, (n,), optional
+    y : array, (n,), or matrix, (n, labels), optional
         Labels, which are whole numbers or strings, or targets of a regression.  One-class problems need none.  A model
         numbers strings 0, 1, .. in ascending order and has them as `classes`; predictions are strings then.
+        A matrix, sparse or with several columns, marks each row's labels by 1, however many there are: one problem for
+        each label that occurs.  Predictions are such matrices, CSR; the weights of very many labels SparseWeights.
     solver : int or str, optional
         Number or name of a linear solver, as of `svm-train -s`, "auto" to select one, or None, which is 1.  With a
         kernel "svc" (None, too), "nu-svc", "one-class", "epsilon-svr", "nu-svr", or a solver from 50 on that has
@@ -171,8 +174,9 @@ def fit(
         "max_iter": max_iter, "max_seconds": max_seconds, "seed": seed, "probability": probability,
         "cache_mb": cache_mb, "shrinking": shrinking, **options,
     }  # fmt: skip
-    y, classes = arrays.numbered(y)
+    y, classes, sets = read_labels(y)
     data = arrays.dataset(X, y, sample_weight)
+    set_labels(data, sets)
     if classes is not None:
         every, classes = classes, arrays.of_classes_in_use(data, classes)
         if isinstance(class_weight, Mapping):
@@ -180,10 +184,13 @@ def fit(
             class_weight = {name: factor for name, factor in class_weight.items() if name not in lacking}
     ignored = left_out(data.weights, "sample_weight")
     with RunContext(threads, max_seconds, progress=progress) as run:
-        present = {"sample_weight": sample_weight is not None, "init": init is not None}
+        present = {
+            "sample_weight": sample_weight is not None, "init": init is not None, "multilabel": sets is not None,
+        }  # fmt: skip
         also = tuple(name for name, there in present.items() if there)
         settings = settings_of(data, solver, kernel, {**given, "class_weight": by_number(class_weight, classes)}, also)
-        check_labels(data, settings, flag("one_class", one_class), y, classes)
+        if sets is None:
+            check_labels(data, settings, flag("one_class", one_class), y, classes)
         with doing("training"):
             if settings.problem.kernel is not None:
                 done = _fit_kernel(data, settings, _report(callback), run, began, ignored)
@@ -193,6 +200,19 @@ def fit(
     if classes is not None and done.model.labels is not None:
         done.model.notes += (classes_note(classes.tolist()),)
     return done
+
+
+def read_labels(y: Any) -> tuple[Any, np.ndarray | None, LabelSets | None]:
+    """y, which numbers text; the classes that these numbers count; and the sets of a matrix of labels in y's place."""
+    sets = arrays.label_sets(y)
+    return (*arrays.numbered(y), None) if sets is None else (None, None, sets)
+
+
+def set_labels(data: Dataset, sets: LabelSets | None) -> None:
+    """Give the rows their sets; ValueError where there are more or fewer."""
+    if sets is not None and len(sets) != len(data):
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: [{len(data)}, {len(sets)}]")
+    data.sets = sets
 
 
 def _report(callback: Callable[[dict[str, Any]], object] | None) -> Callable[..., None] | None:

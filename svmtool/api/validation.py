@@ -11,7 +11,7 @@ import numpy as np
 from svmtool.api import arrays
 from svmtool.api.run import RunContext
 from svmtool.api.settings import check_names, settings_of
-from svmtool.api.training import CLASSIFIES, by_number, check_labels, kernel_rows
+from svmtool.api.training import CLASSIFIES, by_number, check_labels, kernel_rows, read_labels, set_labels
 from svmtool.api.values import flag, shown, text, whole
 from svmtool.api.wording import in_keywords
 from svmtool.data.dataset import Dataset, left_out
@@ -24,6 +24,7 @@ from svmtool.training.calibration import by_label
 from svmtool.training.kernel.validation import KernelFolds
 from svmtool.training.validation import search
 from svmtool.training.validation.cross_validation import Folds
+from svmtool.training.validation.multilabel import MICRO_F1, LabelFolds
 from svmtool.training.validation.scores import (
     MEASURES,
     PREDICTIONS,
@@ -141,6 +142,10 @@ def cross_validate(
     if "class_weight" in keywords:
         keywords["class_weight"] = by_number(keywords["class_weight"], classes)
     with RunContext(threads, keywords.get("max_seconds"), progress=progress) as run:
+        if data.sets is not None:
+            raise ValueError(
+                "y is a matrix of labels: cross_validate takes one label a row, fit and search_C take many"
+            )
         present = {"sample_weight": sample_weight is not None, "stratified": stratified, "groups": groups is not None}
         also = tuple(name for name, there in present.items() if there)
         settings = settings_of(data, solver, kernel, keywords, also)
@@ -167,8 +172,9 @@ def _read(
     X: Any, y: Any, sample_weight: Any, groups: Any, stratified: bool
 ) -> tuple[Dataset, np.ndarray | None]:  # fmt: skip
     """The rows, and the classes that their labels number, if these were text."""
-    y, classes = arrays.numbered(y)
+    y, classes, sets = read_labels(y)
     data = arrays.dataset(X, y, sample_weight)
+    set_labels(data, sets)
     data.groups = arrays.groups(groups, len(data), stratified)
     return data, classes
 
@@ -327,10 +333,15 @@ def search_C(
     with RunContext(threads, keywords.get("max_seconds"), progress=progress) as run:
         also = ("search", *(("sample_weight",) if sample_weight is not None else ()))
         also = (*also, *(("stratified",) if stratified else ()), *(("groups",) if groups is not None else ()))
+        several = data.sets is not None
+        if several and (stratified or score is not None):
+            raise ValueError("y is a matrix of labels: the score is micro F1, and folds are not stratified")
+        also = (*also, *(("multilabel",) if several else ()))
         settings = settings_of(data, solver, None, keywords, also, default=2)
-        check_labels(data, settings, one_class, y, classes)
+        if not several:
+            check_labels(data, settings, one_class, y, classes)
         settings = settings.replace(stratified=stratified, grouped=groups is not None)
-        measure = _measure(score, settings)
+        measure = MICRO_F1 if several else _measure(score, settings)
         first_C = settings.problem.C if "C" in keywords else None
         first_p = settings.problem.p if keywords.get("p") is not None else None
 
@@ -338,5 +349,5 @@ def search_C(
             if tried is not None and callback is not None:
                 callback(tried)
 
-        drawn = Folds(data, settings, folds)
+        drawn = (LabelFolds if several else Folds)(data, settings, folds)
         return search.search_C(drawn, settings, run.stop, tell, first_C, first_p, measure)

@@ -71,13 +71,13 @@ def _methods(command: options.Command, console: Console) -> Any:
 
 def _reading(command: options.Command, console: Console) -> Any:
     """The background reader of the command's data file, not started."""
-    from svmtool.compiled.loops.text.text_loops import LABELLED, SOME_LABELLED
+    from svmtool.compiled.loops.text.text_loops import LABELLED, SETS, SOME_LABELLED
     from svmtool.formats.svmlight.inputs import Reading
     from svmtool.limits import StopFlag
 
     s, kernel = command.request, command.settings.problem.kernel
     needed = command.settings.row.kind not in UNSUPERVISED or s.folds is not None
-    form = LABELLED if needed else SOME_LABELLED
+    form = SETS if command.settings.run.multilabel else LABELLED if needed else SOME_LABELLED
     stop = StopFlag(command.settings.stopping.max_seconds, console.began)
     if kernel is not None:
         from svmtool.params import PRECOMPUTED

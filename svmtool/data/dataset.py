@@ -14,6 +14,7 @@ from svmtool.data.row_storage import Rows
 from svmtool.errors import SvmtoolError
 
 if TYPE_CHECKING:
+    from svmtool.data.label_sets import LabelSets
     from svmtool.data.mapped_arrays import MappedArrays
 
 
@@ -59,12 +60,14 @@ class Dataset:
     mapped : owner of indices and values if they are mapped from files and read-only (mapped_arrays.py), else None
     largest : the largest absolute value if known
     weights : f8[n], factors of the rows' costs; None: all 1
+    sets : LabelSets of rows with several labels each, whose labels are 0; else None
     groups : i8[n], the query or group of each row, which folds do not divide; None: no row has one
     additions : of a block of lines of SVMlight's format, see formats/svmlight/additions.py; else None
     """
 
     __slots__ = (
-        "labels", "indptr", "indices", "values", "n_features", "mapped", "largest", "weights", "groups", "additions",
+        "labels", "indptr", "indices", "values", "n_features", "mapped", "largest", "weights", "groups", "sets",
+        "additions",
     )  # fmt: skip
 
     def __init__(
@@ -75,6 +78,7 @@ class Dataset:
         self.n_features, self.mapped, self.weights = n_features, mapped, weights
         self.largest: float | None = None
         self.groups: np.ndarray | None = None
+        self.sets: LabelSets | None = None
         self.additions: Any = None
 
     def __len__(self) -> int:
@@ -87,9 +91,10 @@ class Dataset:
         return self._of_rows(found, chosen)
 
     def _of_rows(self, found: Any, chosen: np.ndarray) -> Any:
-        """`found`, the rows `chosen`, with their weights and groups."""
+        """`found`, the rows `chosen`, with their weights, groups and sets."""
         found.weights = None if self.weights is None else self.weights[chosen]
         found.groups = None if self.groups is None else self.groups[chosen]
+        found.sets = None if self.sets is None else self.sets.take(chosen)
         return found
 
     def replace(self, **fields: np.ndarray | None) -> Dataset:
@@ -133,11 +138,11 @@ class DenseDataset(Dataset):
     def __init__(self, labels: np.ndarray, X: np.ndarray, weights: np.ndarray | None = None):
         self.labels, self.X, self.weights = labels, X, weights
         self.n_features, self.values = X.shape[1], X.reshape(-1)
-        self.mapped = self.largest = self.groups = self.additions = None
+        self.mapped = self.largest = self.groups = self.sets = self.additions = None
 
     def __copy__(self) -> DenseDataset:
         found = DenseDataset(self.labels, self.X, self.weights)
-        found.groups = self.groups
+        found.groups, found.sets = self.groups, self.sets
         return found
 
     @property
@@ -163,7 +168,7 @@ class DenseDataset(Dataset):
         """See Dataset; without zeros."""
         indptr, indices, values = _nonzeros(self.X)
         found = Dataset(self.labels, indptr, indices, values, self.n_features, weights=self.weights)
-        found.largest, found.groups = self.largest, self.groups
+        found.largest, found.groups, found.sets = self.largest, self.groups, self.sets
         return found
 
     def products(self, W: np.ndarray, bias: float) -> np.ndarray:

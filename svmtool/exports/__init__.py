@@ -29,6 +29,8 @@ def exported(
     """
     if isinstance(model, LinearModel) and hasattr(model.W, "pieces"):
         raise ModelError(f"the model has {model.W.shape[0]} x {model.W.shape[1]} weights: too many to export")
+    if model.is_multilabel and form != "json":
+        raise ModelError("a model of several labels a row has no form in C and ONNX: use --json")
     lines = [f"{name}, exported by svmtool", *(f"{k}: {v}" for k, v in facts(model, names, path))]
     about = "\n".join(map(visible, lines))
     if form == "c":

@@ -25,7 +25,7 @@ def json_text(model: LinearModel | KernelModel, names: Names) -> str:
         "format": MODEL_FORMAT,
         "version": MODEL_VERSION,
         "kind": "linear" if linear else "kernel",
-        "task": "ordinal" if model.is_ordinal else model.kind,
+        "task": "ordinal" if model.is_ordinal else "multi-label" if model.is_multilabel else model.kind,
         "type": model.word if isinstance(model, LinearModel) else model.svm_type,
         "solver": None if row is None else {"number": row.number, "name": row.name, "options": options},
         "trained_by": f"svmtool {version}" if version else None,
@@ -49,6 +49,7 @@ def _linear(model: LinearModel) -> dict[str, Any]:
         "rho": model.rho if model.kind == "one-class" else None,
         "weights": W[: model.n_features],
         "sigmoids": [list(pair) for pair in sigmoids_of(model)] or None,
+        "thresholds": model.thresholds.tolist() if model.is_multilabel else None,
     }
 
 

@@ -192,9 +192,13 @@ class NamedLabels:
             is_header = not self.begun and fields[0] == b"labels"
             self.begun = True
             renamed = len(fields) if is_header else 1
-            fields[:renamed] = [self.texts.get(field, field) for field in fields[:renamed]]
+            fields[:renamed] = [self._named(field) for field in fields[:renamed]]
             lines[k] = b"\t".join(fields)
         return self.output.write(b"\n".join(lines))
+
+    def _named(self, labels: bytes) -> bytes:
+        """The strings of a label, or of several with commas between them."""
+        return b",".join(self.texts.get(label, label) for label in labels.split(b","))
 
 
 def named_metrics(lines: str, names: Names) -> str:

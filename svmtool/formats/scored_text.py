@@ -21,7 +21,10 @@ TYPE_CHECKING = False  # typing is not imported at start
 if TYPE_CHECKING:
     from typing import Any
 
+    from svmtool.data.label_sets import LabelSets
+
 SCORED_BYTES = 1 << 18  # bytes of text that a thread scores at a time; fits the second-level cache
+LEAST_BYTES = 1 << 12  # of them where a row has many results
 ROW_BYTES = 64  # initial estimate of the length of a row's text
 GROUP_BLOCKS = 64  # blocks whose results are in memory at the same time, at most, ...
 MAX_RESULTS = 1 << 21  # ... and decision values, but for the blocks that threads are scoring
@@ -31,8 +34,10 @@ class Scored:
     """n rows in file order: labels f8[n] and decisions f8[n * columns], in Buffers of larger capacity.
 
     largest: the largest index of their features.  lines: of their text, which may have others than rows.
-    names: of the rows, see svmlight/additions.py; None where no row has one.
+    names, sets: of the rows, see svmlight/additions.py; None where no row has one.
     """
+
+    sets: LabelSets | None = None
 
     def __init__(self, capacity: int, columns: int):
         self.n = self.largest = self.lines = 0
@@ -53,7 +58,8 @@ def scored_blocks(source: Source, model: LinearModel, form: int = SOME_LABELLED)
 
     Raises DataError for the first malformed line, after yielding all earlier blocks.
     """
-    reader, reading = LineReader(source, SCORED_BYTES), threading.Lock()
+    piece = min(SCORED_BYTES, max(LEAST_BYTES, ROW_BYTES * MAX_RESULTS // (2 * max(1, model.columns))))
+    reader, reading = LineReader(source, piece), threading.Lock()
     texts: dict[int, Buffer] = {}  # of each thread
     group: list[Scored]
     results = 0  # of the group
@@ -77,7 +83,7 @@ def scored_blocks(source: Source, model: LinearModel, form: int = SOME_LABELLED)
         results += scored.n * model.columns
 
     # one block tells whether a stream is worth starting threads for
-    lines, n_blocks = 0, 1 if source.size is None else min(GROUP_BLOCKS, -(-source.size // SCORED_BYTES))
+    lines, n_blocks = 0, 1 if source.size is None else min(GROUP_BLOCKS, -(-source.size // piece))
     while not reader.ended:
         group, results = [], 0
         threads.run_blocks(work, n_blocks)
@@ -109,7 +115,7 @@ def _score(
     ):  # fmt: skip
         at, row, largest = state.items
         if status == 2:
-            scored = scored.resized(row, 4 * row + SCORED_BYTES // ROW_BYTES, columns)
+            scored = scored.resized(row, 4 * row + LEAST_BYTES // ROW_BYTES, columns)
             continue
         from svmtool.formats.svmlight.slow_line import parse_line
 
@@ -149,7 +155,7 @@ def _without_additions(text: Buffer, stop: int, model: LinearModel, name: str, f
     if rows is None:
         return None
     scored = _score(padded(rows.text), len(rows.text), model, name, form, rows.lines)
-    scored.lines, scored.names = rows.count, rows.names
+    scored.lines, scored.names, scored.sets = rows.count, rows.names, rows.sets
     return scored
 
 

@@ -67,6 +67,7 @@ def certificate_of(model: LinearModel | KernelModel) -> tuple[str, str]:
 
 def _kind(model: LinearModel | KernelModel) -> str:
     kind = "ordinal regression" if model.is_ordinal else KIND_NAMES[model.kind]
+    kind = "multi-label classifier" if model.is_multilabel else kind
     if isinstance(model, LinearModel):
         return f"linear {kind} ({model.word})"
     return f"{NAMES[model.kernel.kind]} kernel {kind} ({model.svm_type})"
@@ -107,6 +108,10 @@ def _linear(model: LinearModel) -> list[Fact]:
         found.append(("bias", f"feature of value {model.bias:g}; it adds {terms} to the decision values"))
     else:
         found.append(("bias", "none"))
+    if model.is_multilabel:
+        chosen = model.thresholds[model.thresholds != 0.0]
+        some = ", ".join(f"{t:.6g}" for t in chosen[:SHOWN]) + (", .." if len(chosen) > SHOWN else "")
+        found.append(("thresholds", some if len(chosen) else "0: a row has the labels of decision values above it"))
     if model.rho is not None and model.kind == "one-class":
         found.append(("rho", f"{model.rho:.6g}"))
     share = f"{100 * zeros / size:.3g} %" if size else "0 %"

@@ -9,6 +9,7 @@ from svmtool.compiled import threads
 from svmtool.compiled.buffers import Buffer
 from svmtool.compiled.loops.text.decision_loops import choose, decide, logistic
 from svmtool.errors import ModelError
+from svmtool.integers import parse_count
 from svmtool.numbers import parse_number
 
 TYPE_CHECKING = False  # svm-predict starts without `typing`, see ARCHITECTURE.md
@@ -27,6 +28,8 @@ SOLVER_WORDS = (
     "L2R_LR_DUAL", *REGRESSION_WORDS, ONE_CLASS_WORD,
 )  # fmt: skip
 RANKS_NOTE = "# The labels are ranks: ordinal regression"  # follows the weights of an ordinal model
+MULTILABEL_NOTE = "# Several labels a row: "  # followed by the word of the problems, and perhaps `of` a count
+THRESHOLDS_NOTE = "# Thresholds: "  # of a multi-label model, followed by a number for each label
 SOFTMAX_NOTE = "# Probabilities: softmax of the decision values"  # of a multinomial logistic model
 # Followed by a JSON list: what the labels 0, 1, .. stand for, where classes are no integers of 32 bits
 CLASSES_NOTE = "# Class names: "
@@ -71,6 +74,23 @@ def weight_columns(word: str, nr_class: int) -> int:
     return 1 if nr_class == 2 and word != CRAMMER_SINGER_WORD else nr_class
 
 
+def largest_columns(decisions: np.ndarray, count: int) -> np.ndarray:
+    """The columns of the `count` largest decision values of each row, the largest first; i8 (n, count or all)."""
+    import numpy as np
+
+    if count < decisions.shape[1]:
+        some = np.sort(np.argpartition(-decisions, count - 1, axis=1)[:, :count], axis=1)
+    else:
+        some = np.tile(np.arange(decisions.shape[1]), (len(decisions), 1))
+    order = np.argsort(-np.take_along_axis(decisions, some, axis=1), axis=1, kind="stable")
+    return np.take_along_axis(some, order, axis=1)
+
+
+def stored_word(word: str, labels: int) -> str:
+    """The word of a multi-label model's file: of two labels one whose models have two columns, unlike other words."""
+    return CRAMMER_SINGER_WORD if labels == 2 else word
+
+
 def weight_rows(n_features: int, bias: float) -> int:
     """Rows of W: one for each feature, one more for the bias."""
     return n_features + (1 if bias >= 0 else 0)
@@ -105,6 +125,11 @@ def sigmoids_of(model: Any) -> list[tuple[float, float]]:
 
 class Model:
     """Predictions of linear and kernel models, from `decision_values` and `choose`."""
+
+    @property
+    def is_multilabel(self: Any) -> bool:
+        """Whether a row has the labels whose decision values are above their thresholds, according to the notes."""
+        return any(note.startswith(MULTILABEL_NOTE) for note in self.notes)
 
     @property
     def class_names(self: Any) -> list[Any] | None:
@@ -205,14 +230,40 @@ class LinearModel(Model):
         return kind_of(self.word)
 
     @property
+    def label_count(self) -> int:
+        """Of a multi-label model: labels 0, 1, .. that rows could have, columns of a prediction's matrix."""
+        found = [note.rpartition(" of ")[2] for note in self.notes if note.startswith(MULTILABEL_NOTE)]
+        least = max(self.labels or (), default=-1) + 1
+        return max(least, parse_count(found[0]) or 0) if found else least
+
+    @property
+    def thresholds(self) -> np.ndarray:
+        """Of a multi-label model: the decision value above which a row has each label, f8[labels]; mostly 0.
+
+        ModelError if the notes are damaged.
+        """
+        import numpy as np
+
+        found = [note[len(THRESHOLDS_NOTE) :].split() for note in self.notes if note.startswith(THRESHOLDS_NOTE)]
+        if not found:
+            return np.zeros(self.nr_class)
+        try:
+            numbers = np.array([parse_number(text) for text in found[0]])
+        except ValueError:
+            numbers = np.zeros(0)
+        if len(numbers) != self.nr_class or np.isnan(numbers).any():
+            raise ModelError(f"ERROR: the line '{THRESHOLDS_NOTE}' must have {self.nr_class} numbers")
+        return numbers
+
+    @property
     def is_ordinal(self) -> bool:
         """Whether the labels are ranks in ascending order (ordinal regression), according to the notes."""
         return RANKS_NOTE in self.notes
 
     @property
     def gives_probabilities(self) -> bool:
-        """Whether the model is logistic or has sigmoids."""
-        return self.word in LOGISTIC_WORDS or bool(sigmoids_of(self))
+        """Whether the model is logistic or has sigmoids, of one label a row."""
+        return not self.is_multilabel and (self.word in LOGISTIC_WORDS or bool(sigmoids_of(self)))
 
     def decision_values(self, table) -> np.ndarray:
         """Decision values f8 (n, columns) of a Dataset; features beyond n_features are ignored."""
@@ -240,6 +291,31 @@ class LinearModel(Model):
             raise ModelError(NO_CLASSES)
         by_sign = self.nr_class == 2  # the sign of the first column even where there are two (MCSVM_CS)
         choose(decisions, places, self.columns, int(by_sign), n)
+
+    def predict_sets(self, table: Any) -> tuple[np.ndarray, np.ndarray]:
+        """`choose_sets` of the rows of a Dataset by the thresholds, by blocks of rows."""
+        import numpy as np
+
+        n, step, thresholds = len(table), max(1, BLOCK_DECISIONS // max(1, self.columns)), self.thresholds
+        blocks = [np.arange(first, min(n, first + step)) for first in range(0, n, step)]
+        found = [self.choose_sets(self.decision_values(table.take(some)), thresholds) for some in blocks]
+        counts, columns = zip(*found, strict=True) if found else ((np.zeros(0, np.int64),), (np.zeros(0, np.int64),))
+        return np.concatenate(counts), np.concatenate(columns)
+
+    def choose_sets(
+        self, decisions: np.ndarray, thresholds: np.ndarray | None, top: int | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """How many labels each row has, i8[n], and their columns, i8, ascending in each row.
+
+        thresholds, f8[columns]: labels are those above them; or top: those of so many largest decision values.
+        """
+        import numpy as np
+
+        if top is not None:
+            best = np.sort(largest_columns(decisions, top), axis=1)
+            return np.full(len(best), best.shape[1]), best.ravel()
+        rows, columns = np.nonzero(decisions > thresholds)
+        return np.bincount(rows, minlength=len(decisions)), columns
 
     def class_values(self, decisions: np.ndarray) -> np.ndarray:
         """Input of the sigmoids: decision values; for Crammer-Singer each class's lead over the best other class."""

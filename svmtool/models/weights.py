@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 PACKED_FROM = 1 << 22  # numbers; from here on the weights of several problems are kept without their zeros
-PIECE_VALUES = 1 << 21  # weights that are sorted by feature at a time
+PIECE_VALUES = 1 << 19  # weights that are sorted by feature at a time
 
 
 class SparseWeights:

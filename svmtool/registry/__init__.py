@@ -26,6 +26,7 @@ KIND_OPTIONS = {  # options of the training, independent of the solver; LIBLINEA
     **dict.fromkeys(("regression", "ordinal", "one-class"), COSTS),
     "hard one-class": frozenset(),
 }
+LABEL_OPTIONS = frozenset({"--multilabel", "--thresholds", "--prune"})  # of linear problems of one label and the rest
 
 
 def _rendered(rows: Iterable[Solver]) -> tuple[Solver, ...]:
@@ -110,7 +111,9 @@ def methods_with(option: str, row: Solver) -> list[str]:
 
 def supported_options(row: Solver) -> frozenset[str]:
     """Return all options that a row supports."""
-    return COMMON_OPTIONS | KIND_OPTIONS[row.kind] - (frozenset() if row.costs else {"--balanced"}) | row.supported
+    of_labels = row.kind == "classification" and not row.kernel and "--add" not in row.supported
+    own = (LABEL_OPTIONS if of_labels else frozenset()) | row.supported
+    return COMMON_OPTIONS | KIND_OPTIONS[row.kind] - (frozenset() if row.costs else {"--balanced"}) | own
 
 
 def without_effect(row: Solver) -> frozenset[str]:

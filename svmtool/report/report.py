@@ -28,6 +28,8 @@ def report(model_path: str, test_path: str, names: Names) -> str:
     rows = svmlight.read(test_path, 0 if is_kernel else 1, SOME_LABELLED)
     if not len(rows):
         raise SvmtoolError(f"{test_path} holds no rows")
+    if model.is_multilabel:
+        raise SvmtoolError(f"{model_path}: a report is of one label a row: svm-predict --metrics measures several")
     if model.nr_class == 0 or (not is_kernel and model.columns == 0):
         raise SvmtoolError(f"{model_path}: the model has no classes and cannot predict")
     if is_kernel and (row := model.scores.unfit_row(rows)) >= 0:

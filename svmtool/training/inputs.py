@@ -97,7 +97,7 @@ def on_used(table: Dataset, used: np.ndarray) -> Dataset:
     """The same rows, sharing their values, with the features `used` renumbered from 0."""
     indices = np.searchsorted(used, table.indices).astype(np.int32)
     found = Dataset(table.labels, table.indptr, indices, table.values, len(used), table.mapped, table.weights)
-    found.groups = table.groups
+    found.groups, found.sets = table.groups, table.sets
     return found
 
 

@@ -15,6 +15,7 @@ from svmtool.formats.models import linear
 from svmtool.formats.svmlight.inputs import Reading, weighted
 from svmtool.limits import EndedError, StopFlag, until
 from svmtool.models.linear import LinearModel
+from svmtool.models.weights import Columns
 from svmtool.params import Request, Settings, check_after_reading
 from svmtool.solvers.shared.base import INTERRUPTED, TIME
 from svmtool.training import intent
@@ -123,13 +124,18 @@ def train(
     compact: see Reduction.
     """
     stop = StopFlag(settings.stopping.max_seconds) if stop is None else stop
-    kept = table if settings.run.probability else None
+    kept = table if settings.run.probability or settings.run.thresholds else None
     problems = problems_of(table, settings)
     problems.lines, problems.compact = lines, compact
     del table
     start = None if initial is None else problems.start_from(initial)
     done = fitted(problems, start, report, stop)
-    if kept is not None and not done.model.gives_probabilities:
+    if kept is not None and settings.run.thresholds:
+        del problems
+        from svmtool.training.validation.multilabel import thresholds_note
+
+        done.model.notes += (thresholds_note(kept, settings.replace(prune=None), done.model.labels, stop),)
+    elif kept is not None and not done.model.gives_probabilities:
         del problems
         from svmtool.training.calibration import add_sigmoids
 
@@ -145,7 +151,8 @@ def train_on_used(
     """`train` on the features that occur; the model has weights of all features, and its state if it is adaptable."""
     n_features, used = table.n_features, used_features(table)
     if used is None:
-        done = train(table, settings, report, initial, stop, lines)
+        done = train(table, settings, report, initial, stop, lines, table.sets is not None)
+        _open_columns(done.model)
         if "--add" in settings.row.supported:
             from svmtool.training.adapting.trained import state_of
 
@@ -164,11 +171,18 @@ def train_on_used(
         assert report is not None
         report(**record)
 
-    done = train(on_used(table, used), settings, report and of_all, initial, stop, lines)
+    done = train(on_used(table, used), settings, report and of_all, initial, stop, lines, table.sets is not None)
     done.model = with_all_features(done.model, used, n_features)
-    if isinstance(done.model, LinearModel):
+    if isinstance(done.model, LinearModel) and not isinstance(done.model.W, Columns):
         done.model.W = done.model.W[:]
+    _open_columns(done.model)
     return done
+
+
+def _open_columns(model: Any) -> None:
+    """Bring weights that are in Columns into the form of models that predict."""
+    if isinstance(model, LinearModel) and isinstance(model.W, Columns):
+        model.W = model.W.by_feature().dense_if_small()
 
 
 def fitted(

@@ -60,7 +60,7 @@ REFUSED = [
     (b"\r", "", "line is empty"),
     (b"# comment", "#", "label is not a number"),
     (b"a 1:1", "a", "label is not a number"),
-    (b"1,2 1:1", "1,2", "label is not a number"),
+    (b"1,2 1:1", "1,2", "a row has one label"),
     (b"\xef\xbb\xbf1 1:2", "\\ufeff1", "label is not a number"),
     (b"- 1:1", "-", "label is not a number"),
     (b"1:1 2:1", "1:1", "label is missing"),

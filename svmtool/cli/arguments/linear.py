@@ -162,6 +162,28 @@ def _check_combinations(settings: Settings, request: Request) -> None:
     if validating and s.initial_model is not None:
         raise scan.of_one_model("--initial-model", validating)
     scan.check_validation(s.given, validating)
+    _check_labels(settings, s, validating)
+
+
+def _check_labels(settings: Settings, request: Request, validating: str) -> None:
+    """Raise for --multilabel, --thresholds and --prune with options that they exclude."""
+    run, given = settings.run, request.given
+    if run.thresholds is not None and not run.multilabel:
+        raise SvmtoolError("ERROR: --thresholds needs --multilabel")
+    if run.multilabel:
+        for name in ("-b", "--probability", "--one-vs-one", "--loo", "--memory", "--spark", "--stratified",
+                     "--balanced", "--grid", "--score", "--metrics", "--plain-model"):  # fmt: skip
+            if name in given:
+                raise SvmtoolError(f"ERROR: --multilabel cannot be combined with {name}")
+    for name, chosen in (("--thresholds", run.thresholds), ("--prune", run.prune)):
+        if chosen is not None and validating:
+            raise scan.of_one_model(name, validating)
+    if run.prune is not None:
+        for name in ("--one-vs-one", "--memory", "--spark"):
+            if name in given:
+                raise SvmtoolError(f"ERROR: --prune cannot be combined with {name}")
+    if request.auto and (run.multilabel or run.prune is not None):
+        raise SvmtoolError(f"ERROR: -s auto cannot be combined with {'--multilabel' if run.multilabel else '--prune'}")
 
 
 def _check_plain_model(settings: Settings, request: Request) -> None:

@@ -164,6 +164,12 @@ def _boundary(name: str, text: str) -> str:
     return text
 
 
+def _thresholds(name: str, text: str) -> str:
+    if text != "cv":
+        raise SvmtoolError(f"ERROR: {name} {clipped(text)}: must be cv")
+    return text
+
+
 def _zero_or_one(name: str, text: str) -> bool:
     if text not in ("0", "1"):
         raise SvmtoolError(f"ERROR: {name} {text}: must be 0 or 1")
@@ -242,6 +248,18 @@ LONG_OPTIONS: dict[str, LongOption] = {
         "",
         None,
         "multiply C for each class by rows / (classes * rows of the class); --weights count as repeated rows",
+    ),
+    "--multilabel": LongOption(
+        "multilabel", "", None, "rows have several labels each (1,5,7 3:0.5 ..) or none: one problem for each label"
+    ),
+    "--thresholds": LongOption(
+        "thresholds",
+        "cv",
+        _thresholds,
+        "with --multilabel: choose by folds above which decision value a row has a label",
+    ),
+    "--prune": LongOption(
+        "prune", "EPS", _positive, "leave out weights; no training row's decision value moves by more than EPS"
     ),
     "--groups": LongOption("grouped", "", None, "with -v, -C or --grid: rows with the same qid are in the same fold"),
     "--stratified": LongOption("stratified", "", None, "with -v or -C: folds with equal shares of each class"),

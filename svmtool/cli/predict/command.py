@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from typing import Any, BinaryIO
 
     from svmtool.cli.predict.jobs import Job
+    from svmtool.cli.predict.label_sets import SetReport
     from svmtool.cli.predict.plain import Plain
     from svmtool.cli.predict.report import Report
     from svmtool.formats.names import Names
@@ -67,7 +68,7 @@ def main(argv: list[str], libsvm: bool = False) -> int:
     return console.run(work, lambda: USAGE.format(name), BRIEF.format(name))
 
 
-def predict(options: Options, console: Console, names: Names | None = None) -> Plain | Report:
+def predict(options: Options, console: Console, names: Names | None = None) -> Plain | Report | SetReport:
     """Predict; returns the report with accuracy and metrics.  Warnings about the features go to the console.
 
     Checks are made in LIBLINEAR's order: test file, output file, model, probabilities, then the rows.

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any, BinaryIO
 
+    from svmtool.cli.predict.label_sets import SetReport
     from svmtool.cli.predict.options import Options
     from svmtool.cli.predict.report import Report
     from svmtool.formats.models.text import ModelText
@@ -34,9 +35,16 @@ class Job:
         self.options, self.score, self.model, self.notice = options, score, model, notice
         self.known, self.beyond, self.largest, self.whose = known, beyond, 0, whose
 
-    def report(self, output: BinaryIO, scores: BinaryIO | None) -> Plain | Report:
+    def report(self, output: BinaryIO, scores: BinaryIO | None) -> Plain | Report | SetReport:
         """The object that writes and counts scored blocks."""
         model, options = self.model, self.options
+        if self.several:
+            if options.spark is not None:
+                raise ModelError(f"{options.files[1]}: --spark does not apply to a model of several labels a row")
+            checks.require_memory()
+            from svmtool.cli.predict.label_sets import SetReport
+
+            return SetReport(model, output, scores, options.top, options.metrics)
         if model.kind != "regression" and not (options.probabilities or scores or options.metrics):
             return Plain(model, output, self.notice)
         checks.require_memory()
@@ -44,11 +52,17 @@ class Job:
 
         return Report(model, output, scores, options.probabilities, options.metrics, self.notice)
 
+    @property
+    def several(self) -> bool:
+        """Whether rows have several labels."""
+        return getattr(self.model, "is_multilabel", False)
+
     def blocks(self, source: Source) -> Iterator[Scored]:
         """The scored rows of the test file; DataError for the first malformed one."""
-        from svmtool.compiled.loops.text.text_loops import SOME_LABELLED, UNLABELLED
+        from svmtool.compiled.loops.text.text_loops import SETS, SOME_LABELLED, UNLABELLED
 
-        for block in self.score(source, self.model, SOME_LABELLED if self.options.labelled else UNLABELLED):
+        labelled = SETS if self.several else SOME_LABELLED
+        for block in self.score(source, self.model, labelled if self.options.labelled else UNLABELLED):
             self.largest = max(self.largest, block.largest)
             yield block
 
@@ -60,6 +74,8 @@ def job_of(text: ModelText, options: Options) -> Job:
     if is_kernel_model(text):
         from svmtool.cli.predict import kernel
 
+        if options.top is not None:
+            raise ModelError(f"{options.files[1]}: --top needs a model of svm-train --multilabel")
         return Job(options, kernel.scored_blocks, *kernel.prepared(text, options))
     from svmtool.formats.models.linear import parse
     from svmtool.formats.scored_text import scored_blocks
@@ -67,6 +83,8 @@ def job_of(text: ModelText, options: Options) -> Job:
 
     path = options.files[1]
     model = parse(text)
+    if options.probabilities and model.is_multilabel:
+        raise ModelError(f"{path}: -b 1 does not apply to a model of several labels a row")
     if options.probabilities and model.word not in LOGISTIC_WORDS:
         try:
             sigmoids = sigmoids_of(model)
@@ -76,4 +94,6 @@ def job_of(text: ModelText, options: Options) -> Job:
             raise ModelError(NO_PROBABILITIES)
     if model.columns == 0:
         raise ModelError(f"{path}: {NO_CLASSES}")
+    if options.top is not None and not model.is_multilabel:
+        raise ModelError(f"{path}: --top needs a model of svm-train --multilabel")
     return Job(options, scored_blocks, model, model.n_features, "are ignored")

@@ -35,7 +35,10 @@ or zstd; output_file may be - (standard output).  Options come before the files.
                    the area under the ROC curve (two classes, or one-class,
                    where rows not labelled 1 count as outliers); mean
                    absolute error in ranks (models of -s 43); mean
-                   absolute error and R2 (regression)
+                   absolute error and R2 (regression); micro and macro F1 and
+                   precision at 1, 3 and 5 (models of --multilabel)
+  --top N          of a model of svm-train --multilabel: write the N labels of
+                   the largest decision values of each row
   --names FILE     write the strings of labels that FILE (DATA.names of svmtool
                    convert) has for the integers; fields separated by tabs
   --row-names      write the text after # of each row behind its prediction,
@@ -49,7 +52,7 @@ or zstd; output_file may be - (standard output).  Options come before the files.
                    part files hold the lines in the order of the input
   --version, --help
 """
-VALUED = ("--scores", "--names", "--threads", "--spark")
+VALUED = ("--scores", "--names", "--threads", "--spark", "--top")
 
 
 class Options:
@@ -63,6 +66,7 @@ class Options:
         self.names: str | None = None
         self.spark: str | None = None
         self.threads: int | None = None
+        self.top: int | None = None
         self.files: list[str] = []
         self.ignored: list[str] = []  # arguments after the files
         self.page: str | None = None
@@ -105,7 +109,9 @@ def parse(argv: list[str], libsvm: bool = False) -> Options:
     if not options.labelled and (options.metrics or options.spark is not None):
         other = "--metrics" if options.metrics else "--spark"
         raise SvmtoolError(f"ERROR: --no-labels cannot be combined with {other}")
-    for name, given in (("--names", options.names is not None), ("--row-names", options.row_names)):
+    for name, given in (
+        ("--names", options.names is not None), ("--row-names", options.row_names), ("--top", options.top is not None),
+    ):  # fmt: skip
         if given and options.spark is not None:
             raise SvmtoolError(f"ERROR: {name} does not apply to --spark")
     checks.refuse_overwriting(
@@ -147,9 +153,14 @@ def _long(options: Options, argv: list[str], word: str, i: int) -> int:
             value, i = argv[i], i + 1
         if name == "--scores" and not value:
             raise SvmtoolError("ERROR: --scores needs a file name")
-        setattr(options, name[2:], parse_count(value) if name == "--threads" else value)
-        if name == "--threads" and (options.threads or 0) < 1:
-            raise SvmtoolError(f"ERROR: --threads needs a number of at least 1, not {clipped(value)!r}")
+        setattr(options, name[2:], _count(name, value) if name in ("--threads", "--top") else value)
     else:
         raise _unknown(word, False)
     return i
+
+
+def _count(name: str, value: str) -> int:
+    found = parse_count(value)
+    if not found:
+        raise SvmtoolError(f"ERROR: {name} needs a number of at least 1, not {clipped(value)!r}")
+    return found

@@ -8,6 +8,7 @@ from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
 from svmtool.cli.predict.jobs import job_of
+from svmtool.cli.predict.label_sets import SetReport
 from svmtool.compiled import threads
 from svmtool.errors import SvmtoolError
 from svmtool.formats.models.text import ModelText, load
@@ -31,6 +32,7 @@ def predict(options: Options) -> tuple[Job, Plain | Report]:
         content = text.all()
     job = job_of(ModelText.of(content, model), options)
     report = job.report(*_outputs(options))
+    assert not isinstance(report, SetReport)  # refused with --spark
     from svmtool.distributed.predict import score
     from svmtool.distributed.session import Session
 

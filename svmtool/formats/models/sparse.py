@@ -76,6 +76,6 @@ def _read(file: io.BufferedIOBase) -> LinearModel:
     if indptr[0] != 0 or indptr[-1] != len(values):
         raise ArchiveError("its array 'indptr' does not span its weights")
     if (fault := sparse_fault(indptr, columns, values, shape[1])) >= 0:
-        raise ArchiveError(f"its weights of feature {fault + 1} are no finite numbers of ascending columns")
+        raise ArchiveError(f"its array 'data' or 'indices' is damaged at feature {fault + 1}")
     W = SparseWeights(indptr, columns, values, shape[1])
     return LinearModel(word, labels, features, bias, W, fields.get("rho"), lines)

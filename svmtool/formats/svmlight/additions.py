@@ -4,6 +4,8 @@
     2 qid:1 1:0.5 3:1   # the first document
     1 qid:2 1:0.3
 
+With svm-train --multilabel rows may begin with several labels, `1,5,7 3:1`, or none.
+
 The fast loops read LIBSVM's format.  A block of lines at which they stop is read again without its additions; the text
 after `#` is the name of its row.  `tolerant` is False where a command stands for LIBLINEAR's or LIBSVM's own: these
 refuse such lines, and ignore a comment without a colon at the end of a row.
@@ -13,14 +15,21 @@ from __future__ import annotations
 
 import re
 
-from svmtool.compiled.loops.text.text_loops import LABELLED, UNLABELLED
+from svmtool.compiled.loops.text.text_loops import LABELLED, SETS, UNLABELLED
 from svmtool.errors import DataError
 from svmtool.integers import parse_integer
+
+TYPE_CHECKING = False  # svm-predict starts without `typing`, see ARCHITECTURE.md
+if TYPE_CHECKING:
+    from svmtool.data.label_sets import LabelSets
 
 tolerant = True
 BLANKS, SPACE = b" \t", b" \t\r\v\f"
 NO_QUERY = -(2**63)  # of a row without qid
 BLANK_LINE = re.compile(rb"^[ \t\r\v\f]*$", re.MULTILINE)
+SET = re.compile(rb"^[ \t]*(?:([^\s:]+)(?=\s|$))?", re.MULTILINE)  # what a row has before its features
+LABELS = re.compile(rb"(?:[+-]?[0-9]{1,10}(?:,[+-]?[0-9]{1,10})*)?")
+NO_SET = "the labels of a row are whole numbers of 32 bits, separated by commas"
 QUERY = re.compile(rb"([ \t]*(?:[^ \t:]+[ \t]+)?)qid:([^ \t\r]*)")  # after the label, if there is one
 
 
@@ -30,7 +39,10 @@ class Rows:
     text: as LIBSVM's.  lines: of each row the number of its line in the block, from 0 on; count: lines of the block.
     queries, names: of each row; None where no row has any.
     others: the lines that are no rows, with the number of rows before each.
+    sets: of rows with several labels, which `text` lacks; else None.
     """
+
+    sets: LabelSets | None = None
 
     def __init__(
         self, text: bytes, lines: list[int], count: int, queries: list[int] | None, names: list[bytes] | None,
@@ -59,12 +71,49 @@ class Rows:
 
 
 def removed(text: bytes, file: str, form: int = LABELLED, first_line: int = 0) -> Rows | None:
-    """The rows of complete lines; None where these have no additions.  DataError for a qid that is no whole number.
+    """The rows of complete lines; None where these have no additions.
 
     form: see text_loops.LABELLED; a blank line is a row where rows have no labels.
+    DataError for a qid that is no whole number, and for sets with anything else.
     """
-    if not tolerant:
-        return None
+    rows = _without_additions(text, file, form, first_line) if tolerant else None
+    if form != SETS:
+        return rows
+    if rows is None:
+        count = text.count(b"\n")
+        rows = Rows(text, list(range(count)), count, None, None, [])
+    rows.sets = _sets_of(rows, file, first_line)
+    rows.text = SET.sub(b"0 ", rows.text[:-1]) + b"\n" if rows.text else b""
+    return rows
+
+
+def _sets_of(rows: Rows, file: str, first_line: int) -> LabelSets:
+    """The labels of each row."""
+    import numpy as np
+
+    from svmtool.data.label_sets import LabelSets
+
+    found = SET.findall(rows.text[:-1]) if rows.text else []
+    tokens = b",".join(filter(None, found)).split(b",") if any(found) else []
+    try:
+        numbers = np.array(tokens, np.bytes_).astype(np.float64)
+        if not np.all(np.trunc(numbers) == numbers) or not np.all(np.abs(numbers) < 2.0**31):
+            raise ValueError
+    except ValueError:
+        k = next(k for k, one in enumerate(found) if not _is_set(one))
+        shown = found[k].decode("utf-8", "backslashreplace")
+        raise DataError(first_line + rows.lines[k] + 1, file, shown, NO_SET) from None
+    return LabelSets.of_counts(np.array([one.count(b",") + 1 if one else 0 for one in found], np.int64), numbers)
+
+
+def _is_set(token: bytes) -> bool:
+    """Whether the labels before a row's features are what they should be."""
+    numbers = token.split(b",") if token else []
+    return bool(LABELS.fullmatch(token)) and all(abs(int(number)) < 2**31 for number in numbers)
+
+
+def _without_additions(text: bytes, file: str, form: int, first_line: int) -> Rows | None:
+    """`removed` of everything but sets of labels."""
     bare = form == UNLABELLED
     if b"#" not in text and b"qid:" not in text and (bare or not BLANK_LINE.search(text, 0, len(text) - 1)):
         return None

@@ -17,6 +17,7 @@ from svmtool.integers import parse_integer
 from svmtool.numbers import number_length, parse_number
 
 NO_LABEL = "the label is missing: each row begins with one (svm-predict --no-labels reads rows without)"
+SEVERAL = "a row has one label: svm-train --multilabel trains on rows with several, 1,5,7"
 LABEL_NEEDED = "the label is not finite: nan stands for no label, and there is nothing to train or validate on"
 BLANKS = b" \t"
 SPACE = b" \t\r\v\f"  # skipped by C's strtod and strtol
@@ -70,6 +71,8 @@ def parse_line(
     at = len(line) - len(line.lstrip(BLANKS))
     token = _word(line, at)
     label = float("nan")
+    if b"," in token and b":" in line and additions.LABELS.fullmatch(token):
+        refuse(token, SEVERAL)
     if form != UNLABELLED or token.lower() == b"nan":
         label = _label(token, form, refuse)
         at += len(token)

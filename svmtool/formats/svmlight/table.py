@@ -19,7 +19,7 @@ from svmtool import limits
 from svmtool.compiled import threads
 from svmtool.compiled.buffers import Buffer
 from svmtool.compiled.loops.text import text_loops
-from svmtool.compiled.loops.text.text_loops import LABELLED
+from svmtool.compiled.loops.text.text_loops import LABELLED, SETS
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats.source import END_OF_LINE, MAX_LINE, LineReader, Source, open_source, partial_line_error, too_long
 from svmtool.formats.svmlight import additions
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from svmtool.data.dataset import Dataset
+    from svmtool.data.label_sets import LabelSets
 
 BLOCK_BYTES = MIB  # bytes of text that a thread parses at a time; fits the second-level cache
 STREAM_BLOCK_BYTES = 1 << 18  # the same for a chunk in memory
@@ -49,12 +50,12 @@ class RawTable:
     first_index: the smallest valid index, 0 (stored as -1) or 1.
     form: LABELLED, or another form of text_loops, in which rows may have no label: it is nan then.
     lines: lines of the text, which may have others than rows.
-    queries: of each row, see additions.py; None where no row has one.  additions: of a block of lines; else None.
+    queries, sets: of each row, see additions.py; None where no row has one.  additions: of a block of lines; else None.
     """
 
     __slots__ = (
         "labels", "indptr", "indices", "values", "n_features", "columns", "first_index", "form", "lines", "queries",
-        "additions",
+        "sets", "additions",
     )  # fmt: skip
 
     def __init__(self, rows: int, pairs: int, columns: int = 1, first_index: int = 1, form: int = LABELLED):
@@ -63,6 +64,7 @@ class RawTable:
         self.indices, self.values = Buffer("i4", pairs), Buffer("f8", pairs)
         self.n_features, self.lines = 0, rows
         self.queries: list[int] | None = None
+        self.sets: LabelSets | None = None
         self.additions: additions.Rows | None = None
 
     def table(self) -> Dataset:
@@ -74,8 +76,14 @@ class RawTable:
         labels, indptr, indices, values = (b.array() for b in (self.labels, self.indptr, self.indices, self.values))
         found = Dataset(labels, indptr, indices, values, self.n_features)
         found.groups = None if self.queries is None else np.array(self.queries, np.int64)
-        found.additions = self.additions
+        found.additions, found.sets = self.additions, self.label_sets() if self.form == SETS else None
         return found
+
+    def label_sets(self) -> LabelSets:
+        """The sets of labels; rows whose text has one label each have none yet.  Imports numpy."""
+        from svmtool.data.label_sets import LabelSets
+
+        return LabelSets.of_labels(self.labels.array()) if self.sets is None else self.sets
 
 
 def read(path: str, first_index: int = 1, form: int = LABELLED) -> Dataset:
@@ -110,10 +118,14 @@ def joined_raw(parts: list[RawTable]) -> RawTable:
         return parts.pop()
     columns = parts[0].columns
     rows = sum(p.indptr.size - 1 for p in parts)
-    whole = RawTable(rows, sum(p.values.size for p in parts), columns, parts[0].first_index)
+    whole = RawTable(rows, sum(p.values.size for p in parts), columns, parts[0].first_index, parts[0].form)
     whole.n_features = max(p.n_features for p in parts)
     if any(p.queries is not None for p in parts):
         whole.queries = [q for p in parts for q in p.queries or [NO_QUERY] * p.labels.size]
+    if whole.form == SETS:
+        from svmtool.data.label_sets import LabelSets
+
+        whole.sets = LabelSets.joined([p.label_sets() for p in parts])
     table = whole.table()
     row, pair = 0, 0
     parts.reverse()
@@ -307,7 +319,7 @@ def parse_text(
         return in_line(line, first_line + lines[number - first_line - 1] + 1, file)
 
     table = _parse_plain(padded(rows.text), len(rows.text), name, moved, columns, first_index, first_line, form)
-    table.lines, table.queries, table.additions = rows.count, rows.queries, rows
+    table.lines, table.queries, table.additions, table.sets = rows.count, rows.queries, rows, rows.sets
     return table
 
 

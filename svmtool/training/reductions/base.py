@@ -7,10 +7,12 @@ with a class of the same interface: one_vs_rest.py, regression.py, ordinal.py.  
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from svmtool.data.class_statistics import ClassStatistics
 
 AIM_SHARE = 0.999  # share of the target gap to which solvers run: the certifier, whose sums are others, then finds it
+PRUNING_PARTS = 64  # the number of weights left out is the largest possible up to one of these parts of all
 FIRST_CHECK_STEPS = 128  # steps of a solver before the first check of progress
 KINKED = ("hinge", "squared hinge", "modified Huber")  # losses that leave most rows without curvature
 HINGES, SOUND_FOR_HINGES = ("hinge", "Lp hinge"), 31  # losses that the solver of that row takes over from others
@@ -49,6 +52,7 @@ HINGES, SOUND_FOR_HINGES = ("hinge", "Lp hinge"), 31  # losses that the solver o
 # kind of labels of a registry row -> module and class
 REDUCTIONS = {
     "one-vs-one": ("svmtool.training.reductions.one_vs_one", "OneVsOne"),  # a classification with --one-vs-one
+    "multi-label": ("svmtool.training.reductions.multilabel", "MultiLabel"),  # a classification of label sets
     "classification": ("svmtool.training.reductions.one_vs_rest", "OneVsRest"),
     "regression": ("svmtool.training.reductions.regression", "Regression"),
     "ordinal": ("svmtool.training.reductions.ordinal", "Ordinal"),
@@ -60,7 +64,8 @@ REDUCTIONS = {
 
 def problems_of(table: Dataset, settings: Settings) -> Reduction:
     """The problems of a training set, of the kind that the chosen solver serves; see Reduction."""
-    module, name = REDUCTIONS["one-vs-one" if settings.run.options.one_vs_one else settings.row.kind]
+    kind = "one-vs-one" if settings.run.options.one_vs_one else settings.row.kind
+    module, name = REDUCTIONS[kind if table.sets is None else "multi-label"]
     return getattr(importlib.import_module(module), name)(table, settings)
 
 
@@ -93,13 +98,14 @@ class Reduction(ABC):
     solver_method: str | None = None  # of the solver's METHODS, in place of its plan's; for tests and experiments
     robust = False  # whether the solver is itself as robust as the method that results fall back to
     lines: SolverLines | None = None  # what prints the lines of the solver
+    consume: Callable[[int, Result], object] | None = None  # takes each finished result, which then loses its weights
     compact = False  # whether results of several problems keep no dual points, and their model's W is in Columns
     # starts: solutions at another C (seeded); LIBLINEAR's rule alone may end a run there, as in its search for C
     seeded = any_start = False
 
     def __init__(self, table: Dataset, settings: Settings):
         table = table.in_use()
-        self.settings = settings
+        self.settings, self.consuming = settings, threading.Lock()
         self.solver = settings.row
         p = settings.problem
         self.loss = losses.of(self.solver.loss, p.loss_power)
@@ -224,6 +230,9 @@ class Reduction(ABC):
                 result, found[k] = verify.verified(self, k, result, self._monitor(None, share), began)
             if known is not None:
                 found[k] = found[k].bounded_by(known)
+            if self.settings.run.prune is not None:
+                self._prune(result, self.settings.run.prune)
+                found[k] = self.certify(k, result).bounded_by(found[k])
             result.certified_gap = found[k].gap
             return result
 
@@ -252,7 +261,7 @@ class Reduction(ABC):
             if self.lines is not None:
                 self.lines.end_turn(k, None if again else results[k])
             if not again and "--add" not in self.solver.supported:
-                self._keep(results[k])
+                self._keep(k, results[k])
             return again
 
         if self.lines is not None:
@@ -261,8 +270,11 @@ class Reduction(ABC):
             with_time_shares(turn, self.count, stop, threads.beside(self.count), threads.run_blocks)
         return results
 
-    def _keep(self, result: Result) -> None:
+    def _keep(self, k: int, result: Result) -> None:
         """Free what nobody needs of a finished problem's result."""
+        if self.consume is not None:
+            self.consume(k, result)
+            result.w, result.alpha = np.zeros(0), None
         result.w = kept(result.w, self.count)
         if self.compact and self.count > 1:
             result.alpha = None
@@ -273,6 +285,27 @@ class Reduction(ABC):
         with contextlib.suppress(EndedError), until(stop.ended):
             self.prepare()
         return stop
+
+    def _prune(self, result: Result, most: float) -> None:
+        """Set weights to 0, those of the smallest effect, so that no row's x.w moves by more than `most`."""
+        w, ones = result.w, np.ones(self.rows.n)
+        effect = np.abs(w) * self._norms
+        order, moved = np.argsort(effect, kind="stable"), np.empty(self.rows.n)
+        count, beyond = int(np.searchsorted(np.cumsum(effect[order]), most, side="right")), len(w) + 1
+        while beyond - count > max(1, len(w) // PRUNING_PARTS):
+            tried, out = (count + beyond) // 2, np.zeros_like(w)
+            out[order[:tried]] = w[order[:tried]]
+            self.rows.margins(out, ones, moved)
+            if np.max(np.abs(moved), initial=0.0) <= most:
+                count = tried
+            else:
+                beyond = tried
+        w[order[:count]] = 0.0
+
+    @functools.cached_property
+    def _norms(self) -> np.ndarray:
+        """The norm of each feature's column, at least its largest |value|, f8[d]."""
+        return np.sqrt(self.rows.diagonal(np.ones(self.rows.n)))
 
     # Used by verify.py
 
@@ -388,7 +421,7 @@ class Reduction(ABC):
     def weights(self, results: list[Result]) -> Any:
         """The results as columns, f8 (length of w, problems); those of many that are compact as Columns."""
         if self.compact and results and isinstance(results[0].w, Column):
-            return Columns([r.w for r in results], self.rows.d)
+            return Columns([cast(Column, r.w) for r in results], self.rows.d)
         W = np.zeros((len(results[0].w) if results else self.rows.d, len(results)))
         for column, result in zip(W.T, results, strict=True):
             if isinstance(result.w, Column):

@@ -11,7 +11,7 @@ import numpy as np
 
 from svmtool.data.dataset import Dataset
 from svmtool.limits import StopFlag
-from svmtool.metrics import RegressionErrors
+from svmtool.metrics import LabelCounts, RegressionErrors
 from svmtool.params import Request, Settings
 from svmtool.registry.row import Solver
 from svmtool.solvers.shared.base import TIME
@@ -21,7 +21,9 @@ from svmtool.training.lines import Still
 from svmtool.training.notices import advice
 from svmtool.training.outcome import NOT_CONVERGED, report_folds
 from svmtool.training.plots import Curve, Plot
+from svmtool.training.validation import multilabel
 from svmtool.training.validation.cross_validation import Folds, held_out
+from svmtool.training.validation.multilabel import MICRO_F1, LabelFolds
 from svmtool.training.validation.scores import (
     ACCURACY,
     ERROR,
@@ -48,7 +50,7 @@ def validate(table: Dataset, settings: Settings, request: Request, console: Any,
     wanted = DEFAULT_FOLDS if request.folds is None else request.folds
     if request.find_C:
         console.out(DOING.format(wanted))
-    folds = Folds(table, settings, wanted)
+    folds = (Folds if table.sets is None else LabelFolds)(table, settings, wanted)
     with nothing_kept(request, console, stop):
         return (run_search if request.find_C else run_validation)(folds, settings, request, console, stop)[1]
 
@@ -83,6 +85,9 @@ def print_validation(
     console: Any, settings: Settings, labels: np.ndarray, predictions: np.ndarray, held: HeldOut | None
 ) -> None:
     """Print the lines of -v for labels and predictions, f8[n]; held: what --metrics needs besides."""
+    if isinstance(predictions, LabelCounts):
+        console.out(multilabel.lines(predictions))
+        return
     if settings.row.kind == "regression":
         errors = RegressionErrors()
         errors.add(labels, predictions)
@@ -110,7 +115,7 @@ def run_search(
     regression = settings.row.kind == "regression"
     first_C = settings.problem.C if "-c" in request.given else None
     first_p = settings.problem.p if "-p" in request.given else None
-    measure = measure_of(request.score, settings)
+    measure = MICRO_F1 if isinstance(folds, LabelFolds) else measure_of(request.score, settings)
     plot = Plot(request.plot)
 
     def line(tried: Tried | None) -> None:

@@ -31,7 +31,7 @@ if _library is None:
 PADDING = 32  # bytes needed in the buffer after the text
 
 # What begins a row: its label; its label, or `nan` where it has none; pairs alone, or `nan`.  Such labels are nan.
-LABELLED, SOME_LABELLED, UNLABELLED = 0, 1, 2
+LABELLED, SOME_LABELLED, UNLABELLED, SETS = 0, 1, 2, 3
 
 TAB, NEWLINE, RETURN, BLANK, PLUS, MINUS, POINT, COLON = 9, 10, 13, 32, 43, 45, 46, 58
 ASCII_ZEROS = 0x3030303030303030
@@ -202,7 +202,7 @@ def number(text, p):
 @helper
 def label_at(text, p, form):
     """The label of a row that begins at p, the position after it, and whether it could be read; form: see LABELLED."""
-    if form != LABELLED:
+    if form == SOME_LABELLED or form == UNLABELLED:
         if text[p] == 110 and text[p + 1] == 97 and text[p + 2] == 110 and text[p + 3] <= BLANK:
             return math.nan, p + 3, text[p + 3] == BLANK or text[p + 3] == NEWLINE or text[p + 3] == TAB
         if form == UNLABELLED:

@@ -1,0 +1,126 @@
+"""Rows with several labels, held out: micro and macro F1 of -v and -C, and the thresholds of --thresholds cv.
+
+A fold's problems are solved one by one, beside each other; of each only counts, or a threshold, are kept.
+
+Thresholds: for each label and fold the threshold of the largest F1 on the rows held out; where that F1 is below
+LEAST_F1, the largest decision value, so that rare labels are not given to many rows.  The mean over the folds counts.
+Paper: Lewis, Yang, Rose and Li, RCV1: A New Benchmark Collection for Text Categorization Research, Journal of Machine
+Learning Research 5 (2004) 361-397, SCutFBR.1 (Section 5.1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from svmtool.data.dataset import Dataset
+from svmtool.data.label_sets import SetClasses
+from svmtool.limits import StopFlag
+from svmtool.metrics import LabelCounts
+from svmtool.models.linear import THRESHOLDS_NOTE, LinearModel
+from svmtool.params import Settings
+from svmtool.progress import doing
+from svmtool.solvers.shared.base import Result, Status
+from svmtool.training.outcome import worst_status
+from svmtool.training.reductions.base import problems_of
+from svmtool.training.validation import folds as draws
+from svmtool.training.validation.cross_validation import Folds
+from svmtool.training.validation.scores import PREDICTIONS, Measure
+
+THRESHOLD_FOLDS = 5
+LEAST_F1 = 0.1  # the paper's fbr
+
+# What takes the decision values of rows held out, f8[m], and whether each has the label, bool[m]
+Take = Callable[[int, np.ndarray, np.ndarray], object]
+
+
+def _micro_f1(held: Any) -> float:
+    """Of a HeldOut whose predictions are the LabelCounts of LabelFolds."""
+    return held.predictions.micro_f1()
+
+
+MICRO_F1 = Measure("micro F1", ("classification",), PREDICTIONS, _micro_f1, percent=True)
+
+
+class LabelFolds(Folds):
+    """Folds of rows with several labels; `evaluate` gives LabelCounts in place of predictions."""
+
+    def evaluate(self, settings: Settings, stop: StopFlag, *_: Any) -> tuple[Any, bool]:
+        """Train every fold and count; also whether the counts are others than those of the last call."""
+        counts = LabelCounts(SetClasses(self.table.sets).labels)
+        place = {label: k for k, label in enumerate(counts.labels)}
+
+        def _take(label: int, decisions: np.ndarray, has: np.ndarray) -> None:
+            above = decisions > 0.0
+            counts.predicted[place[label]] += np.count_nonzero(above)
+            counts.right[place[label]] += np.count_nonzero(above & has)
+
+        self.open_ends = _each_fold(self, settings, stop, _take)
+        counts.actual[:] = SetClasses(self.table.sets).counts
+        before, self._before = getattr(self, "_before", None), (counts.predicted, counts.right)
+        changed = before is None or any(not np.array_equal(a, b) for a, b in zip(before, self._before, strict=True))
+        return counts, changed
+
+
+def thresholds_note(table: Dataset, settings: Settings, labels: tuple[int, ...], stop: StopFlag) -> str:
+    """The line of a model with the thresholds of its labels, chosen by folds of the table."""
+    found: dict[int, list[float]] = {label: [] for label in labels}
+    folds = LabelFolds(table.in_use(), settings, THRESHOLD_FOLDS)
+    _each_fold(folds, settings, stop, lambda label, f, has: found[label].append(best_threshold(f, has)))
+    return THRESHOLDS_NOTE + " ".join(f"{np.mean(some) if some else 0.0:.17g}" for some in found.values())
+
+
+def best_threshold(decisions: np.ndarray, has: np.ndarray) -> float:
+    """The threshold of the largest F1, see above; of equal ones the largest."""
+    order = np.argsort(-decisions, kind="stable")
+    values, right = decisions[order], np.cumsum(has[order])
+    if not len(values):
+        return 0.0
+    ends = np.append(np.flatnonzero(values[1:] != values[:-1]), len(values) - 1)  # equal values have one threshold
+    f1 = 2.0 * right[ends] / (ends + 1 + max(int(right[-1]), 1))
+    best = int(np.argmax(f1))
+    if f1[best] < LEAST_F1:
+        return float(values[0])
+    above = float(values[ends[best]])
+    below = float(values[ends[best] + 1]) if best + 1 < len(ends) else above - 1.0
+    return 0.5 * (above + below)
+
+
+def _each_fold(folds: Folds, settings: Settings, stop: StopFlag, take: Take) -> tuple[Status, ...]:
+    """Call take for each label of each fold, from one thread at a time; returns the statuses that did not converge.
+
+    KeyboardInterrupt once `stop` is set.
+    """
+    ends = []
+    with doing("fold", folds.count) as part:
+        for k in range(folds.count):
+            inside, outside = draws.fold_rows(folds.order, folds.starts, k)
+            problems, held = problems_of(folds.table.take(inside), settings), folds.table.take(outside)
+            problems.seeded, truth = True, SetClasses(held.sets)
+            rows = {label: truth.rows_of(c) for c, label in enumerate(truth.labels)}
+
+            def _consume(c: int, result: Result, problems: Any = problems, held: Any = held, rows: Any = rows) -> None:
+                label, has = problems.classes.labels[c], np.zeros(len(held), bool)
+                has[rows.get(label, [])] = True
+                bias = settings.problem.bias
+                model = LinearModel(settings.row.word, (1, -1), problems.n_features, bias, result.w[:, None])
+                decisions = model.decision_values(held)[:, 0]
+                with problems.consuming:
+                    take(label, decisions, has)
+
+            problems.consume = _consume
+            status = worst_status(problems.fit(stop=stop))
+            if stop.set:
+                raise KeyboardInterrupt
+            if status is not None and not status.converged:
+                ends.append(status)
+            part.step()
+    return tuple(ends)
+
+
+def lines(counts: LabelCounts) -> str:
+    """The lines of -v."""
+    micro, macro = 100.0 * counts.micro_f1(), 100.0 * counts.macro_f1()
+    return f"Cross Validation Micro F1 = {micro:g}%\nCross Validation Macro F1 = {macro:g}%\n"

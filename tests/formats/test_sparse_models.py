@@ -1,0 +1,208 @@
+"""Models without zeros, MODEL.npz, and the memory of trainings of many classes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import svmtool
+from svmtool.cli.predict import command as predict
+from svmtool.compiled import threads
+from svmtool.compiled.loops.text.decision_loops import count_tokens, sparse_fault
+from svmtool.errors import ModelError
+from svmtool.formats.models import linear, read, text
+from svmtool.models.linear import LinearModel
+from svmtool.models.weights import Column, Columns, by_feature
+
+
+def some_weights(seed, rows=997, columns=5):
+    """Weights of which columns have very different shares of zeros; one is -0."""
+    rng = np.random.default_rng(seed)
+    W = rng.normal(size=(rows, columns)) * (rng.random((rows, columns)) < 10.0 ** -rng.uniform(0, 3, columns))
+    W[5, -1] = -0.0
+    return W
+
+
+def bits(W):
+    return np.ascontiguousarray(W).view(np.int64)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("piece", [1, 64, 1 << 21])
+def test_columns_and_features_are_the_same_weights(seed, piece, monkeypatch):
+    monkeypatch.setattr("svmtool.models.weights.PIECE_VALUES", piece)
+    W = some_weights(seed)
+    found = Columns([Column(np.ascontiguousarray(w)) for w in W.T], len(W))
+    assert np.array_equal(bits(np.concatenate([one[:] for one in found.pieces()])), bits(W))
+    whole = found.by_feature()
+    assert np.array_equal(bits(whole[:]), bits(W)) and np.array_equal(whole[3:50], W[3:50]) and whole.finite
+    assert np.array_equal(bits(by_feature(W)[:]), bits(W))
+    places = np.sort(np.random.default_rng(seed).choice(5 * len(W), len(W), replace=False))
+    spread = found.spread(places, 5 * len(W)).by_feature()[:]
+    assert np.array_equal(bits(spread[places]), bits(W)) and np.count_nonzero(spread) == np.count_nonzero(W)
+
+
+@pytest.mark.parametrize("word, labels, bias", [("L2R_LR", (3, 1, 2), 1.0), ("L2R_L2LOSS_SVR", None, -1.0)])
+def test_files_hold_the_model_to_the_bit(tmp_path, word, labels, bias):
+    columns = 1 if labels is None else 3
+    W = some_weights(1, 41 + (bias >= 0), columns) if columns > 1 else some_weights(1, 41, 2)[:, 1:]
+    model = LinearModel(word, labels, 41, bias, W, notes=("# a", "# b"))
+    linear.write(str(tmp_path / "m.npz"), model)
+    found = read(str(tmp_path / "m.npz"))
+    assert np.array_equal(bits(found.W), bits(W)) and found.notes == model.notes
+    assert (found.word, found.labels, found.n_features, found.bias) == (word, labels, 41, bias)
+    assert np.array_equal(sparse.load_npz(tmp_path / "m.npz").toarray(), W)
+    linear.write(str(tmp_path / "m"), model)
+    linear.write(str(tmp_path / "n"), found)
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "n").read_bytes()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_predictions_are_those_of_all_weights(tmp_path, seed, monkeypatch):
+    monkeypatch.setattr("svmtool.models.weights.PACKED_FROM", 1)  # models stay without zeros
+    rng = np.random.default_rng(seed)
+    labels = (1, 2, 3, 4, 5) if seed else (1, -1)
+    W = some_weights(seed, 30, len(labels) if len(labels) > 2 else 1)
+    model = LinearModel("L2R_L2LOSS_SVC", labels, 29, 0.5, W)
+    names = [str(tmp_path / name) for name in ("m", "m.npz")]
+    for name in names:
+        linear.write(name, model)
+    rows = np.round(rng.normal(size=(50, 40)) * (rng.random((50, 40)) < 0.5), 2)
+    lines = ["1 " + " ".join(f"{j + 1}:{v}" for j, v in enumerate(x) if v) for x in rows]
+    lines[7] += " 50: 0x1p3"  # only the slow parser reads it
+    lines[9] = "1 3: 0x1p-1 4:2 60:1"
+    (tmp_path / "t").write_text("\n".join(lines) + "\n")
+    for name in names:
+        argv = ["-q", "--scores", name + ".s", str(tmp_path / "t"), name, name + ".o"]
+        assert predict.main(argv) == 0
+    for ending in (".s", ".o"):
+        assert (tmp_path / f"m{ending}").read_bytes() == (tmp_path / f"m.npz{ending}").read_bytes()
+    found = read(names[1])
+    assert not isinstance(found.W, np.ndarray)
+    X = sparse.csr_matrix(rows)
+    for some in (X, rows):
+        assert np.allclose(svmtool.decision_values(found, some), svmtool.decision_values(model, rows))
+    found.W.labels[0] = len(labels)
+    with pytest.raises(ValueError, match="were they changed"):
+        svmtool.predict(found, rows)
+
+
+def changed(path, name, value):
+    with np.load(path) as arrays:
+        kept = dict(arrays)
+    if value is None:
+        del kept[name]
+    else:
+        kept[name] = value(kept[name]) if callable(value) else value
+    np.savez(path, **kept)
+
+
+@pytest.mark.parametrize(
+    "name, value, reason",
+    [
+        ("indices", lambda a: a + 100, "is damaged at feature"),
+        ("indices", lambda a: -a, "is damaged at feature"),
+        ("indices", lambda a: a[::-1], "is damaged at feature"),
+        ("indices", lambda a: a.astype(float), "type f"),
+        ("indptr", lambda a: a[::-1], "span"),
+        ("indptr", lambda a: a[:-1], "sizes"),
+        ("indptr", lambda a: np.append(0, np.append(np.full(len(a) - 2, a[-1] + 9), a[-1])), "is damaged at feature"),
+        ("data", lambda a: a[:-1], "sizes"),
+        ("data", lambda a: np.where(np.arange(len(a)) == 3, np.nan, a), "is damaged at feature"),
+        ("data", None, "no array 'data'"),
+        ("header", np.frombuffer(b"solver_type L2R_LR\nw", np.uint8), "lacks"),
+        ("header", np.frombuffer(b"svm_type c_svc\n", np.uint8), "unknown text"),
+        ("header", lambda a: a.astype(object), "Python objects"),
+        ("notes", None, "no array 'notes'"),
+    ],
+)
+def test_nothing_in_a_file_is_trusted(tmp_path, capsys, name, value, reason):
+    path = str(tmp_path / "m.npz")
+    linear.write(path, LinearModel("L2R_LR", (1, 2, 3), 40, -1.0, some_weights(2, 40, 3)))
+    changed(path, name, value)
+    with pytest.raises(ModelError, match=reason):
+        read(path)
+    (tmp_path / "t").write_text("1 1:1\n")
+    assert predict.main([str(tmp_path / "t"), path, str(tmp_path / "o")]) == 1
+    out = capsys.readouterr()
+    assert f"can't open model file {path}" in out.err and "Traceback" not in out.err
+
+
+def test_zips_of_other_things_and_damage(tmp_path):
+    path = str(tmp_path / "m.npz")
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.txt", "b")
+    with pytest.raises(ModelError, match="no array 'header'"):
+        read(path)
+    linear.write(path, LinearModel("L2R_LR", (1, 2, 3), 40, -1.0, some_weights(2, 40, 3)))
+    whole = (tmp_path / "m.npz").read_bytes()
+    for cut in (10, len(whole) // 2, len(whole) - 5):
+        (tmp_path / "m.npz").write_bytes(whole[:cut])
+        with pytest.raises(ModelError):
+            read(path)
+
+
+def test_the_first_fault_of_weights():
+    indptr, columns, values = np.array([0, 2, 2, 3]), np.array([0, 2, 1], np.int32), np.ones(3)
+    assert sparse_fault(indptr, columns, values, 3) == -1
+    assert sparse_fault(indptr, columns, values, 2) == 0
+    assert sparse_fault(indptr, columns, np.array([1.0, 1.0, np.inf]), 3) == 2
+    assert sparse_fault(np.array([0, 2, 1, 3]), columns, values, 3) == 1
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_numbers_are_read_on_any_number_of_threads(tmp_path, monkeypatch, count):
+    monkeypatch.setattr(text, "PART_BYTES", 40)
+    monkeypatch.setattr(text, "WINDOW_BYTES", 1 << 10)
+    W = np.random.default_rng(3).normal(size=(400, 3))
+    model = LinearModel("L2R_LR", (1, 2, 3), 400, -1.0, W, notes=("# 1 2 3",))
+    linear.write(str(tmp_path / "m"), model)
+    with threads.limited(count):
+        assert np.array_equal(bits(read(str(tmp_path / "m")).W), bits(W))
+        content = (tmp_path / "m").read_text()
+        (tmp_path / "h").write_text(content.replace(f"{W[3, 0]:.17g} ", f"{float(W[3, 0]).hex()}   \n\t", 1))
+        assert np.array_equal(read(str(tmp_path / "h")).W, W)
+        (tmp_path / "x").write_text(content.replace(f"{W[300, 0]:.17g} ", "x1 ", 1))
+        with pytest.raises(ModelError, match="number 901 is 'x1'"):
+            read(str(tmp_path / "x"))
+        (tmp_path / "i").write_text(content.replace(f"{W[300, 0]:.17g} ", "inf ", 1))
+        with pytest.raises(ModelError, match="line 307: number 901"):
+            read(str(tmp_path / "i"))
+
+
+def test_tokens_between_blanks():
+    for line in (b"", b" ", b"a", b" a\t", b"1 2\r\n3  4 ", b"\x0b5\x0c6"):
+        found = np.frombuffer(line + bytes(32), np.uint8)
+        assert count_tokens(found, 0, len(line)) == len(line.split())
+
+
+MEASURED = """
+import resource, sys
+from svmtool.cli import train
+def most():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+assert train.main(["-q", "-s", "1", "a", "m"]) == 0
+before = most()
+assert train.main(["-q", "-s", "1", "d", sys.argv[1]]) == 0
+print(1024 * (most() - before))
+"""
+
+
+@pytest.mark.parametrize("model", ["m", "m.npz"])
+def test_weights_of_many_classes_take_less_memory_than_all_of_them(tmp_path, model):
+    rng = np.random.default_rng(0)
+    n, d, k = 1200, 40_000, 300
+    with open(tmp_path / "d", "w") as file:
+        for row in range(n):
+            features = np.unique(rng.integers(0, d, 12))
+            file.write(f"{row % k} " + " ".join(f"{j + 1}:1" for j in features) + "\n")
+    (tmp_path / "a").write_text("1 1:1\n2 2:1\n3 3:1\n")
+    run = subprocess.run(
+        [sys.executable, "-c", MEASURED, model], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert int(run.stdout.split()[-1]) < 0.9 * 8 * d * k

@@ -1,0 +1,310 @@
+"""Several labels a row: files, training, thresholds, pruning, predictions and measures."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.metrics import f1_score
+
+import svmtool
+from svmtool.cli.predict import command as predict
+from svmtool.compiled.loops.text.text_loops import SETS
+from svmtool.data.label_sets import LabelSets, SetClasses
+from svmtool.errors import DataError
+from svmtool.formats.models import read
+from svmtool.formats.svmlight import table as svmlight
+from svmtool.models import weights
+from svmtool.models.linear import MULTILABEL_NOTE
+from svmtool.training.validation.multilabel import best_threshold
+
+TEXT = b"# head\n1,5,7 3:1 9:0.2 # name\n 3:1\n\n2:4 3:5\n5\n1 qid:3 1:2\n-1,1,-1\n"
+SETS_OF_TEXT = [{1, 5, 7}, set(), set(), {5}, {1}, {-1, 1}]
+
+
+def problem(n=240, d=12, labels=6, seed=0):
+    """Rows X and the matrix of their labels, of which some rows have none."""
+    rng = np.random.default_rng(seed)
+    X = np.round(rng.normal(size=(n, d)), 3)
+    return X, (X @ rng.normal(size=(d, labels)) + 0.5 * rng.normal(size=(n, labels)) > 1.5).astype(int)
+
+
+def lines_of(X, Y, first=1):
+    return "\n".join(
+        ",".join(str(first + k) for k in np.flatnonzero(y)) + " " + " ".join(f"{j + 1}:{v}" for j, v in enumerate(x))
+        for x, y in zip(X, Y, strict=True)
+    )
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """The working folder with training rows d and test rows t of `problem`, labels from 1 on."""
+    monkeypatch.chdir(tmp_path)
+    X, Y = problem()
+    (tmp_path / "d").write_text(lines_of(X[:160], Y[:160]) + "\n")
+    (tmp_path / "t").write_text(lines_of(X[160:], Y[160:]) + "\n")
+    return tmp_path
+
+
+def sets(found):
+    return [set(found.labels[a:z].tolist()) for a, z in zip(found.indptr[:-1], found.indptr[1:], strict=True)]
+
+
+@pytest.mark.parametrize("chunk", [16, 40, 1 << 20])
+def test_files_with_sets(files, chunk):
+    (files / "a").write_bytes(TEXT)
+    with svmlight.open_source("a") as source:
+        found = svmlight.joined(list(svmlight.raw_tables(source, chunk, form=SETS)))
+    assert sets(found.sets) == SETS_OF_TEXT and found.n_features == 9
+    assert found.indptr.tolist() == [0, 2, 3, 5, 5, 6, 6] and found.values.tolist() == [1.0, 0.2, 1.0, 4.0, 5.0, 2.0]
+    assert sets(svmlight.read("a", form=SETS).sets) == SETS_OF_TEXT
+    (files / "b").write_bytes(b"1 1:1\n3 2:1\n")
+    assert sets(svmlight.read("b", form=SETS).sets) == [{1}, {3}]
+
+
+@pytest.mark.parametrize(
+    "label", [b"1,x", b"1,,2", b",1", b"1,2.5", b"99999999999,1", b"1;2", b"1,nan", b"2147483648,1"]
+)
+def test_sets_of_anything_else_are_refused(files, label, svm_train):
+    (files / "a").write_bytes(b"# c\n2147483647,-2147483647 1:1\n" + label + b" 1:1\n")
+    with pytest.raises(DataError, match="whole numbers of 32 bits, separated by commas") as caught:
+        svmlight.read("a", form=SETS)
+    assert caught.value.line == 3 and caught.value.token == label.decode()
+    assert svm_train("-q", "--multilabel", "a")[0] == 1
+
+
+def test_a_comma_says_how_to_train(files, svm_train):
+    assert "1,5,7: " not in svm_train("-q", "d", "m")[2] and "svm-train --multilabel" in svm_train("-q", "d", "m")[2]
+    (files / "c").write_text("1,2,3\n")
+    assert "this looks like CSV" in svm_train("-q", "c", "m")[2]
+
+
+def test_classes_of_sets():
+    rng = np.random.default_rng(1)
+    Y = rng.random((40, 5)) < 0.3
+    rows, columns = np.nonzero(Y)
+    found = LabelSets.of_counts(Y.sum(axis=1), 10.0 * columns)
+    chosen = rng.permutation(40)[:25]
+    for some, of in ((found, np.arange(40)), (found.take(chosen), chosen)):
+        classes = SetClasses(some)
+        assert classes.labels == [10 * k for k in range(5)] and classes.problems == 5
+        for k in range(5):
+            assert np.array_equal(classes.signs(k) > 0, Y[of, k]) and classes.counts[k] == Y[of, k].sum()
+            assert np.array_equal(classes.costs(k, 2.0, np.full(5, 3.0)), np.where(Y[of, k], 6.0, 2.0))
+    assert SetClasses(LabelSets.of_counts(np.array([2]), np.array([3.0, 3.0]))).counts.tolist() == [1]
+    assert SetClasses(found.take(np.zeros(0, np.int64))).labels == []
+
+
+@pytest.mark.parametrize("solver", [0, 1, 3, 5, 6, 7])
+@pytest.mark.parametrize("labels", [1, 2, 5])
+def test_each_label_is_the_problem_of_its_rows(solver, labels):
+    X, Y = problem(labels=max(labels, 2))
+    done = svmtool.fit(X, sparse.csr_matrix(Y[:, :labels]), solver, gap=1e-7, bias=1.0)
+    assert done.converged and done.model.labels == tuple(range(labels)) and (labels == 1 or done.alpha is None)
+    for k in range(labels):
+        alone = svmtool.fit(X, np.where(Y[:, k], 1, -1), solver, gap=1e-7, bias=1.0)
+        sign = 1 if alone.model.labels[0] == 1 else -1
+        assert np.allclose(done.model.W[:, k], sign * alone.model.W[:, 0], atol=2e-3)
+    found = svmtool.predict(done, X)
+    assert found.shape == (len(X), labels) and np.array_equal(found.toarray(), svmtool.decision_values(done, X) > 0)
+    again = svmtool.loads(svmtool.dumps(done))
+    assert np.array_equal(svmtool.predict(again, X).toarray(), found.toarray())
+
+
+def test_labels_without_rows_have_columns():
+    X, Y = problem()
+    Y = np.hstack([Y, np.zeros((len(Y), 2), int)])
+    done = svmtool.fit(X, Y)
+    assert done.model.labels == tuple(range(6)) and svmtool.predict(done, X).shape == Y.shape
+    assert svmtool.predict(svmtool.loads(svmtool.dumps(done)), X).shape == Y.shape
+
+
+def measured(capsys, *argv):
+    assert predict.main(list(argv)) == 0
+    out = capsys.readouterr().out
+    return {name: float(rest.split("%")[0]) for name, rest in (line.split(" = ") for line in out.splitlines())}
+
+
+@pytest.mark.parametrize("model", ["m", "m.npz"])
+def test_predictions_and_measures(files, svm_train, capsys, model):
+    X, Y = problem()
+    assert svm_train("-q", "--multilabel", "d", model) == (0, "", "")
+    found = measured(capsys, "--metrics", "--scores", "s", "t", model, "o")
+    values, true = np.loadtxt("s"), Y[160:] > 0
+    given = np.array(
+        [[str(k + 1) in line.split(",") for k in range(6)] for line in (files / "o").read_text().split("\n")]
+    )
+    assert np.array_equal(given[:-1], values > 0) and np.allclose(values, svmtool.decision_values(read(model), X[160:]))
+    given = given[:-1]
+    assert np.isclose(found["Exact matches"], 100 * (given == true).all(axis=1).mean())
+    assert np.isclose(found["Micro F1"], 100 * f1_score(true, given, average="micro"), atol=1e-3)
+    assert np.isclose(found["Macro F1"], 100 * f1_score(true, given, average="macro"), atol=1e-3)
+    for at in (1, 3, 5):
+        best = np.argsort(-values, axis=1)[:, :at]
+        share = 100 * np.take_along_axis(true, best, axis=1).mean()
+        assert np.isclose(found[f"Precision at {at}"], share, atol=1e-3)
+    measured(capsys, "--top", "2", "t", model, "o")
+    best = [{str(k + 1) for k in row} for row in np.argsort(-values, axis=1)[:, :2]]
+    assert [set(line.split(",")) for line in (files / "o").read_text().split()] == best
+
+
+def test_labels_that_the_model_lacks_count_as_missed(files, svm_train, capsys):
+    svm_train("-q", "--multilabel", "d", "m")
+    (files / "u").write_text("9 1:1\n1,9 1:1\n")
+    assert predict.main(["--metrics", "u", "m", "o"]) == 0
+    out, err = capsys.readouterr()
+    assert "Exact matches = 0% (0/2)" in out and "1 labels that the model lacks (9)" in err
+
+
+def test_thresholds_of_folds(files, svm_train, capsys):
+    assert svm_train("-q", "--multilabel", "--thresholds", "cv", "d", "m")[0] == 0
+    svm_train("-q", "--multilabel", "d", "n")
+    chosen = read("m").thresholds
+    assert chosen.shape == (6,) and not np.any(chosen == 0.0) and not read("n").thresholds.any()
+    found, plain = (measured(capsys, "--metrics", "t", model, "o") for model in ("m", "n"))
+    assert found["Precision at 1"] == plain["Precision at 1"] and found["Macro F1"] != plain["Macro F1"]
+    done = svmtool.fit(*svmtool_rows("d"), thresholds="cv")
+    assert np.array_equal(done.model.thresholds, chosen)
+
+
+def svmtool_rows(name):
+    """X and the matrix of labels 1, .. of a file of `problem`."""
+    data = svmlight.read(name, form=SETS)
+    X = sparse.csr_matrix((data.values, data.indices, data.indptr))
+    shape = (len(data), int(data.sets.labels.max()))
+    return X, sparse.csr_matrix(
+        (np.ones(len(data.sets.labels)), data.sets.labels.astype(int) - 1, data.sets.indptr), shape
+    )
+
+
+def test_the_best_threshold_is_that_of_the_largest_f1():
+    rng = np.random.default_rng(2)
+    for _ in range(200):
+        f = np.round(rng.normal(size=rng.integers(1, 30)), 1)
+        has = rng.random(len(f)) < rng.choice([0.05, 0.3, 0.9])
+
+        def f1(t, f=f, has=has):
+            return 2 * np.sum((f > t) & has) / max(np.sum(f > t) + np.sum(has), 1)
+
+        best = max(f1(t) for t in np.append(f, f.min() - 1))
+        found = best_threshold(f, has)
+        assert np.isclose(f1(found), best) if best >= 0.1 else found == f.max()
+    assert best_threshold(np.zeros(0), np.zeros(0, bool)) == 0.0
+
+
+@pytest.mark.parametrize("kind", ["sets", "classes"])
+@pytest.mark.parametrize("solver", [1, 3, 6])
+def test_pruning_moves_no_score_by_more(kind, solver):
+    rng = np.random.default_rng(3)
+    X, Y = problem(400, 60)
+    X = X * rng.random(60) ** 4
+    y = Y if kind == "sets" else Y.argmax(axis=1)
+    whole, pruned = (svmtool.fit(X, y, solver, eps=1e-3, bias=-1.0, prune=eps) for eps in (None, 0.05))
+    gone = (whole.model.W != 0) & (pruned.model.W == 0)
+    assert gone.sum() >= 3 and np.array_equal(whole.model.W[~gone], pruned.model.W[~gone])
+    moved = np.abs(svmtool.decision_values(whole, X) - svmtool.decision_values(pruned, X))
+    assert 0.005 < moved.max() <= 0.05 * (1 + 1e-12)
+    assert pruned.certificate.gap >= whole.certificate.gap and pruned.certificate.primal >= whole.certificate.primal
+    signs = [np.where(Y[:, k] if kind == "sets" else y == k, 1.0, -1.0) for k in pruned.model.labels]
+    margins = np.column_stack(signs) * (X @ pruned.model.W)
+    if solver == 6:
+        value = np.abs(pruned.model.W).sum() + np.logaddexp(0.0, -margins).sum()
+    else:
+        value = 0.5 * np.sum(pruned.model.W**2) + (np.maximum(0.0, 1.0 - margins) ** (2 if solver == 1 else 1)).sum()
+    assert np.isclose(value, pruned.certificate.primal)
+
+
+def test_validation_and_search_by_f1(files, svm_train):
+    status, out, _ = svm_train("-q", "--multilabel", "-v", 4, "d")
+    assert status == 0 and [line.split(" = ")[0] for line in out.splitlines()] == [
+        "Cross Validation Micro F1", "Cross Validation Macro F1",
+    ]  # fmt: skip
+    status, out, _ = svm_train("-q", "--multilabel", "-C", "-v", 3, "d")
+    assert status == 0 and "CV micro F1 = " in out
+    X, Y = problem()
+    best = svmtool.search_C(*svmtool_rows("d"), folds=3).best
+    assert f"Best C = {best.C:g}  CV micro F1 = {100 * best.score:g}%" in out
+
+
+@pytest.mark.parametrize(
+    "argv, sentence",
+    [
+        (["--thresholds", "cv"], "--thresholds needs --multilabel"),
+        (["--multilabel", "--thresholds", "x"], "must be cv"),
+        (["--multilabel", "--thresholds", "cv", "-v", "3"], "--thresholds cannot be combined with -v"),
+        (["--prune", "1", "-v", "3"], "--prune cannot be combined with -v"),
+        (["--prune", "0"], "must be a number > 0"),
+        (["--multilabel", "-b", "1"], "--multilabel cannot be combined with --probability"),
+        (["--multilabel", "-s", "4"], "does not support --multilabel"),
+        (["--multilabel", "-s", "11"], "does not support --multilabel"),
+        (["--multilabel", "-s", "71", "--method", "fast"], "does not support --multilabel"),
+        (["--multilabel", "-t", "2"], "--multilabel is for linear models"),
+        (["--multilabel", "--memory", "1G"], "--multilabel cannot be combined with --memory"),
+        (["--multilabel", "-s", "auto"], "-s auto cannot be combined with --multilabel"),
+        (["--prune", "1", "--one-vs-one", "-s", "51"], "--prune cannot be combined with --one-vs-one"),
+    ],
+    ids=str,
+)
+def test_what_sets_exclude(files, svm_train, argv, sentence):
+    status, _, err = svm_train("-q", *argv, "d", "m")
+    assert status == 1 and sentence in err and not (files / "m").exists()
+
+
+@pytest.mark.parametrize(
+    "call, sentence",
+    [
+        (lambda X, Y: svmtool.fit(X, 2 * Y), "must mark the labels"),
+        (lambda X, Y: svmtool.fit(X, Y[:-1]), "inconsistent numbers of samples"),
+        (lambda X, Y: svmtool.fit(X, Y, kernel="rbf"), "has no sets of labels"),
+        (lambda X, Y: svmtool.fit(X, Y, solver=4), "has no sets of labels"),
+        (lambda X, Y: svmtool.fit(X, Y, probability=True), "no probability"),
+        (lambda X, Y: svmtool.fit(X, Y, class_weight="balanced"), "one label a row"),
+        (lambda X, Y: svmtool.fit(X, Y[:, 0], thresholds="cv"), "thresholds is for sets"),
+        (lambda X, Y: svmtool.fit(X, Y, thresholds="x"), "must be 'cv'"),
+        (lambda X, Y: svmtool.cross_validate(X, Y), "one label a row"),
+        (lambda X, Y: svmtool.search_C(X, Y, score="f1"), "micro F1"),
+        (lambda X, Y: svmtool.probabilities(svmtool.fit(X, Y, 0), X), "no probabilities"),
+        (lambda X, Y: svmtool.export(svmtool.fit(X, Y), "m.c"), "has no form in C"),
+    ],
+)
+def test_what_functions_refuse(files, call, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        call(*problem())
+
+
+@pytest.mark.parametrize("line", ["# Thresholds: 1 2", "# Thresholds: 1 2 3 4 5 x", "# Thresholds: 1 2 3 4 5 nan"])
+def test_damaged_thresholds(files, svm_train, capsys, line):
+    svm_train("-q", "--multilabel", "d", "m")
+    (files / "m").write_text((files / "m").read_text() + line + "\n")
+    assert predict.main(["t", "m", "o"]) == 1
+    assert "must have 6 numbers" in capsys.readouterr().err and not (files / "o").exists()
+
+
+def test_one_model_for_any_storage(files, svm_train, monkeypatch):
+    """Weights that are kept without zeros give the same files."""
+    for name in ("a", "a.npz"):
+        svm_train("-q", "--multilabel", "d", name)
+    monkeypatch.setattr(weights, "PACKED_FROM", 1)
+    monkeypatch.setattr(weights, "PIECE_VALUES", 20)
+    for name in ("b", "b.npz"):
+        svm_train("-q", "--multilabel", "d", name)
+    assert (files / "a").read_bytes() == (files / "b").read_bytes()
+    a, b = read("a.npz"), read("b.npz")
+    assert np.array_equal(a.W[:], b.W[:]) and a.notes == b.notes and a.notes[0].startswith(MULTILABEL_NOTE)
+    done = svmtool.fit(*svmtool_rows("d"))
+    assert isinstance(done.model.W, weights.SparseWeights) and np.array_equal(done.model.W[:], a.W[:])
+    svmtool.save_model(done, "c.npz")
+    assert np.array_equal(read("c.npz").W[:], a.W[:])
+
+
+def test_files_of_sets_from_python(files):
+    X, Y = svmtool.read_svmlight("d", multilabel=True)
+    _, true = problem()
+    assert np.array_equal(Y.toarray()[:, 1:], true[:160]) and X.shape == (160, 12)
+    done = svmtool.fit(X, Y)
+    assert done.model.labels == tuple(range(1, 7)) and svmtool.predict(done, X).shape == Y.shape
+    (files / "n").write_text("-1,2 1:1\n")
+    with pytest.raises(ValueError, match="label -1 has no column"):
+        svmtool.read_svmlight("n", multilabel=True)
+    (files / "e").write_text("")
+    assert svmtool.read_svmlight("e", multilabel=True)[1].shape == (0, 0)
