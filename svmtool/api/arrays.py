@@ -20,7 +20,7 @@ TOO_LARGE = "infinity or a value too large for dtype('float64')"
 PIECE = 1 << 22  # values that are checked at a time
 
 
-def dataset(X: Any, y: Any = None, sample_weight: Any = None) -> Dataset:
+def dataset(X: Any, y: Any = None, sample_weight: Any = None, sets: LabelSets | None = None) -> Dataset:
     """Return a Dataset of an array or a sparse matrix, which is not changed.
 
     Parameters
@@ -30,6 +30,7 @@ def dataset(X: Any, y: Any = None, sample_weight: Any = None) -> Dataset:
         copy; with 32 bits the n + 1 row pointers are copied.
     y : labels or target values, length n; None: zeros
     sample_weight : weights of the rows, length n, or a number for all; None: unweighted
+    sets : the labels of rows that have several, in place of y
 
     Raises
     ------
@@ -48,6 +49,9 @@ def dataset(X: Any, y: Any = None, sample_weight: Any = None) -> Dataset:
     if not len(found):
         shape = f"(shape=(0, {found.n_features}))"
         raise ValueError(f"Found array with 0 sample(s) {shape} while a minimum of 1 is required.")
+    if sets is not None and len(sets) != len(found):
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: [{len(found)}, {len(sets)}]")
+    found.sets = sets
     if sample_weight is not None:
         found.weights = _weights(sample_weight, len(found))
     return found
@@ -186,7 +190,13 @@ def numbered(y: Any) -> tuple[Any, np.ndarray | None]:
     return numbers.astype(np.float64), classes
 
 
-def label_sets(y: Any) -> LabelSets | None:
+def read_labels(y: Any) -> tuple[Any, np.ndarray | None, LabelSets | None]:
+    """y, which numbers text; the classes that these numbers count; and the sets of a matrix of labels in y's place."""
+    sets = _label_sets(y)
+    return (*numbered(y), None) if sets is None else (None, None, sets)
+
+
+def _label_sets(y: Any) -> LabelSets | None:
     """The sets of labels that a matrix (n, labels) marks by 1, labels 0, 1, ..; None where y is no such matrix.
 
     Raises ValueError for values other than 0 and 1.

@@ -17,7 +17,6 @@ from svmtool.api.settings import NOT_GIVEN, check_names, settings_of
 from svmtool.api.solver_choice import named
 from svmtool.api.values import flag, shown
 from svmtool.data.dataset import Dataset, left_out
-from svmtool.data.label_sets import LabelSets
 from svmtool.data.labels import refuse_large
 from svmtool.models.linear import LinearModel, classes_note
 from svmtool.params import PRECOMPUTED, Settings, kernel_of
@@ -174,9 +173,8 @@ def fit(
         "max_iter": max_iter, "max_seconds": max_seconds, "seed": seed, "probability": probability,
         "cache_mb": cache_mb, "shrinking": shrinking, **options,
     }  # fmt: skip
-    y, classes, sets = read_labels(y)
-    data = arrays.dataset(X, y, sample_weight)
-    set_labels(data, sets)
+    y, classes, sets = arrays.read_labels(y)
+    data = arrays.dataset(X, y, sample_weight, sets)
     if classes is not None:
         every, classes = classes, arrays.of_classes_in_use(data, classes)
         if isinstance(class_weight, Mapping):
@@ -200,19 +198,6 @@ def fit(
     if classes is not None and done.model.labels is not None:
         done.model.notes += (classes_note(classes.tolist()),)
     return done
-
-
-def read_labels(y: Any) -> tuple[Any, np.ndarray | None, LabelSets | None]:
-    """y, which numbers text; the classes that these numbers count; and the sets of a matrix of labels in y's place."""
-    sets = arrays.label_sets(y)
-    return (*arrays.numbered(y), None) if sets is None else (None, None, sets)
-
-
-def set_labels(data: Dataset, sets: LabelSets | None) -> None:
-    """Give the rows their sets; ValueError where there are more or fewer."""
-    if sets is not None and len(sets) != len(data):
-        raise ValueError(f"Found input variables with inconsistent numbers of samples: [{len(data)}, {len(sets)}]")
-    data.sets = sets
 
 
 def _report(callback: Callable[[dict[str, Any]], object] | None) -> Callable[..., None] | None:

@@ -11,7 +11,7 @@ import numpy as np
 from svmtool.api import arrays
 from svmtool.api.run import RunContext
 from svmtool.api.settings import check_names, settings_of
-from svmtool.api.training import CLASSIFIES, by_number, check_labels, kernel_rows, read_labels, set_labels
+from svmtool.api.training import CLASSIFIES, by_number, check_labels, kernel_rows
 from svmtool.api.values import flag, shown, text, whole
 from svmtool.api.wording import in_keywords
 from svmtool.data.dataset import Dataset, left_out
@@ -172,9 +172,8 @@ def _read(
     X: Any, y: Any, sample_weight: Any, groups: Any, stratified: bool
 ) -> tuple[Dataset, np.ndarray | None]:  # fmt: skip
     """The rows, and the classes that their labels number, if these were text."""
-    y, classes, sets = read_labels(y)
-    data = arrays.dataset(X, y, sample_weight)
-    set_labels(data, sets)
+    y, classes, sets = arrays.read_labels(y)
+    data = arrays.dataset(X, y, sample_weight, sets)
     data.groups = arrays.groups(groups, len(data), stratified)
     return data, classes
 
