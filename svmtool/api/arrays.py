@@ -150,18 +150,18 @@ def _csr(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
     return indptr, indices, values, X.shape[1]
 
 
-def as_csr(X: Any) -> Any:
+def as_csr(X: Any, name: str = "X") -> Any:
     """A sparse matrix as CSR, itself where it is; other formats with float64 values, in which repeated ones are summed.
 
     Raises as `dataset`.
     """
     if getattr(X, "ndim", 2) != 2:
         raise ValueError(f"Expected 2D array, got {X.ndim}D array instead")
-    refuse_unsound(X, "X")
+    refuse_unsound(X, name)
     _refuse_complex(X)
     if X.format == "csr":
         return X
-    with converting("X"):
+    with converting(name):
         return (X if X.dtype == np.float64 else X.astype(np.float64)).tocsr()
 
 
@@ -201,8 +201,11 @@ def _label_sets(y: Any) -> LabelSets | None:
 
     Raises ValueError for values other than 0 and 1.
     """
+    if isinstance(y, (list, tuple)) and len(y) and isinstance(y[0], (list, tuple, np.ndarray)):
+        with converting("y"):
+            y = np.asarray(y)
     if hasattr(y, "tocsr"):
-        marks = as_csr(y)
+        marks = as_csr(y, "y")
     elif getattr(y, "ndim", 1) == 2 and y.shape[1] > 1 and np.asarray(y).dtype.kind in "biufcO":
         from scipy.sparse import csr_matrix
 

@@ -223,6 +223,7 @@ class model:
     """
 
     def __init__(self, stored: LinearModel, certificate: Any = None, param: Any = None):
+        stored.W = stored.W[:]  # a model of very many weights holds those other than zero
         self.stored, self.certificate = stored, certificate
         self.nr_class, self.nr_feature, self.bias = stored.nr_class, stored.n_features, stored.bias
         self.rho = stored.rho if stored.rho is not None else 0.0

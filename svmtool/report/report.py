@@ -23,13 +23,13 @@ from svmtool.report.model_section import facts_section, weights_section
 def report(model_path: str, test_path: str, names: Names) -> str:
     """The page's text; SvmtoolError for files that cannot be read and an empty test set."""
     model = read(model_path)
+    if model.is_multilabel:
+        raise SvmtoolError(f"{model_path}: a report is of one label a row: svm-predict --metrics measures several")
     names = completed(names, model)
     is_kernel = isinstance(model, KernelModel)
     rows = svmlight.read(test_path, 0 if is_kernel else 1, SOME_LABELLED)
     if not len(rows):
         raise SvmtoolError(f"{test_path} holds no rows")
-    if model.is_multilabel:
-        raise SvmtoolError(f"{model_path}: a report is of one label a row: svm-predict --metrics measures several")
     if model.nr_class == 0 or (not is_kernel and model.columns == 0):
         raise SvmtoolError(f"{model_path}: the model has no classes and cannot predict")
     if is_kernel and (row := model.scores.unfit_row(rows)) >= 0:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -17,13 +18,14 @@ from svmtool.data.dataset import Dataset
 from svmtool.errors import RowsError, SvmtoolError
 from svmtool.models.kernel import FEATURES_NOTE, KernelModel
 from svmtool.models.linear import LinearModel
-from svmtool.models.weights import Columns
+from svmtool.models.weights import Columns, SparseWeights, by_feature
 from svmtool.numbers import distinct
 
 PIECE_VALUES = 1 << 21  # values scanned at a time, since rows may be on disk
 MANY_FEATURES, FEATURES_PER_VALUE = 1 << 20, 4  # above both, and per value of the data, the features are restricted
 MAX_COPIED_VALUES = 1 << 22  # values of rows on disk whose indices may be examined in memory
 MAX_DIGITS, MAX_COST = 290, 1e300  # decimal digits that sums may have at most; costs count as at most this
+PIECE_FEATURES = 1 << 16  # weights of them are written at a time
 MAX_START_WEIGHT = 1e100  # weights of an initial model: their squares must stay numbers
 
 
@@ -105,9 +107,10 @@ def restricted(model: LinearModel, used: np.ndarray) -> LinearModel:
     """The model restricted to the features `used`; features that it lacks get weight 0."""
     W = np.zeros((len(used) + (model.bias >= 0), model.columns))
     known = used[used < model.n_features]
-    W[: len(known)] = model.W[known]
+    whole = model.W[:]
+    W[: len(known)] = whole[known]
     if model.bias >= 0:
-        W[-1] = model.W[-1]
+        W[-1] = whole[-1]
     return LinearModel(model.word, model.labels, len(used), model.bias, W, model.rho, model.notes)
 
 
@@ -118,6 +121,17 @@ class SpreadWeights:
         self.known, extra = W, np.arange(n_features, n_features + len(W) - len(used))
         self._places = np.concatenate((used, extra))
         self.shape = (n_features + len(extra), W.shape[1])
+
+    def counts(self) -> np.ndarray:
+        """How many weights each feature has, i8[features]."""
+        found = np.zeros(self.shape[0], np.int64)
+        found[self._places] = np.count_nonzero(self.known.view(np.int64), axis=1)
+        return found
+
+    def pieces(self) -> Iterator[SparseWeights]:
+        """The weights of consecutive features without their zeros."""
+        for first in range(0, self.shape[0], PIECE_FEATURES):
+            yield by_feature(self[first : first + PIECE_FEATURES])
 
     def __getitem__(self, some: slice) -> np.ndarray:
         start, stop, _ = some.indices(self.shape[0])
@@ -152,7 +166,7 @@ def resized(W: np.ndarray, model: LinearModel, n_features: int, bias: float) -> 
     """
     if (model.bias >= 0) != (bias >= 0):
         raise SvmtoolError(f"the initial model has bias {model.bias:g}, this run -B {bias:g}")
-    start = np.zeros((n_features + (bias >= 0), W.shape[1]))
+    W, start = W[:], np.zeros((n_features + (bias >= 0), W.shape[1]))
     shared = min(n_features, model.n_features)
     start[:shared] = W[:shared]
     if model.bias >= 0:  # keep the same shift where the bias feature has another value

@@ -11,6 +11,7 @@ import numpy as np
 from svmtool import registry
 from svmtool.data.dataset import Dataset
 from svmtool.data.labels import balanced_weights
+from svmtool.errors import SvmtoolError
 from svmtool.formats.models import linear
 from svmtool.formats.svmlight.inputs import Reading, weighted
 from svmtool.limits import EndedError, StopFlag, until
@@ -125,6 +126,8 @@ def train(
     """
     stop = StopFlag(settings.stopping.max_seconds) if stop is None else stop
     kept = table if settings.run.probability or settings.run.thresholds else None
+    if settings.run.thresholds and len(table) < 2:
+        raise SvmtoolError("--thresholds cv needs at least two rows")
     problems = problems_of(table, settings)
     problems.lines, problems.compact = lines, compact
     del table
@@ -132,9 +135,9 @@ def train(
     done = fitted(problems, start, report, stop)
     if kept is not None and settings.run.thresholds:
         del problems
-        from svmtool.training.validation.multilabel import thresholds_note
+        from svmtool.training.validation.multilabel import add_thresholds
 
-        done.model.notes += (thresholds_note(kept, settings.replace(prune=None), done.model.labels, stop),)
+        done.warnings += add_thresholds(done.model, kept, settings.replace(prune=None), stop)
     elif kept is not None and not done.model.gives_probabilities:
         del problems
         from svmtool.training.calibration import add_sigmoids

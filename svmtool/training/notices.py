@@ -15,7 +15,7 @@ from svmtool.certify.linear import Certificate
 from svmtool.params import Settings, tolerance
 from svmtool.records import Record
 from svmtool.registry.row import Solver, gap_of_theta
-from svmtool.solvers.shared.base import CONFIRMED_GAP, INTERRUPTED, OPTIMAL, PRECISION, Status
+from svmtool.solvers.shared.base import CONFIRMED_GAP, INTERRUPTED, OPTIMAL, PRECISION, PRUNED, Status
 
 WARNING_GAP = 1e-2  # certified gap above which a run that the rule of -e has ended has not converged
 MAX_ROUNDING = 1e-8  # relative error of the weights by round-off in sums above which a model by sums has not converged
@@ -73,6 +73,9 @@ def notices(row: Solver, done: Any, name: str = "the model") -> tuple[Notice, ..
         found.append(Notice("interrupted", text))
     elif done.status is not None and not done.status.converged:
         found.append(of_status(done.status, row, done.certificate))
+    elif (gap := max((r.certified_gap for r in done.results if r.status is PRUNED), default=0.0)) > WARNING_GAP:
+        text = f"without the weights that --prune leaves out the certified relative gap is {gap:.2g}"
+        found.append(Notice("gap", text, "choose a smaller EPS"))
     elif vague := vague_gap(done.results):
         text, way = "the stopping rule of -e holds, but ", "use --gap 1e-3 to continue"
         if row.printed:

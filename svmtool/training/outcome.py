@@ -77,6 +77,7 @@ def notes(settings: Settings, certificate: Certificate, results: list[Any]) -> t
     asked += p + nu if kernel is None else nu + p
     asked += f" -e {tolerance(settings):g}" if row.printed or (kernel is not None and gap is None) else ""
     asked += "" if gap is None else f" {row.gap_option(gap)}"
+    asked += "" if run.prune is None else f" --prune {run.prune:.17g}"
     asked += "" if run.options.boundary == "theta" else f" --boundary {run.options.boundary}"
     asked += "" if kernel is None else probability
     return (

@@ -162,7 +162,7 @@ def test_dense_rows_are_not_copied():
         (np.zeros((0, 3)), [], r"Found array with 0 sample\(s\) \(shape=\(0, 3\)\) while a minimum of 1 is required."),
         ([[1j], [2j]], [1, 2], "Complex data not supported"),
         ([["a"], ["b"]], [1, 2], "could not convert string to float"),
-        ([[1.0], [2.0]], [[1, 2], [1, 2]], r"y should be a 1d array, got an array of shape \(2, 2\) instead."),
+        ([[1.0], [2.0]], [[1, 2], [1, 2]], r"y is a matrix: it must mark the labels of each row by 1"),
         ([[1.0], [2.0]], [1.5, 2], "Unknown label type: continuous"),
         ([[1.0], [2.0]], [3, 3], "needs samples of at least 2 classes in the data, .* only one class: 3"),
         ([[1.0], [2.0]], None, "requires y to be passed, but the target y is None"),

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -308,3 +312,74 @@ def test_files_of_sets_from_python(files):
         svmtool.read_svmlight("n", multilabel=True)
     (files / "e").write_text("")
     assert svmtool.read_svmlight("e", multilabel=True)[1].shape == (0, 0)
+
+
+@pytest.mark.parametrize("argv", [[], ["--multilabel"], ["-s", "11"], ["-s", "21"], ["-s", "4"]], ids=str)
+def test_few_of_many_features(files, svm_train, argv):
+    (files / "h").write_text("1 1:1 2000000:1\n-1 2:1\n1 3:1\n")
+    for name in ("h.m", "h.npz"):
+        assert svm_train("-q", *argv, "h", name)[0] == 0
+    a, b = read("h.m"), read("h.npz")
+    assert np.array_equal(a.W[:], b.W[:]) and a.W.shape[0] == 2_000_000 and a.notes == b.notes
+
+
+def test_models_without_zeros_are_starts_and_have_coefficients(files, svm_train, monkeypatch):
+    from svmtool import liblinearutil
+
+    X, Y = problem()
+    y = Y.argmax(axis=1)
+    done = svmtool.fit(X, y)
+    monkeypatch.setattr(weights, "PACKED_FROM", 1)
+    svmtool.save_model(done, "c.npz")
+    found = svmtool.load_model("c.npz")
+    assert isinstance(found.W, weights.SparseWeights)
+    for solver in (1, 4):
+        assert svmtool.fit(X, y, solver, init=found).converged
+    assert liblinearutil.load_model("c.npz").get_decfun_coef(1, 0) == done.model.W[0, 0]
+    svm_train("-q", "--multilabel", "d", "m.npz")
+    assert svm_train("-q", "--multilabel", "-i", "m.npz", "d", "n") == (0, "", "")
+    assert "rows with one label each" in svm_train("-q", "--multilabel", "-i", "c.npz", "d", "n")[2]
+    svmtool.write_svmlight(X, y, "y")
+    assert "rows with several labels each" in svm_train("-q", "-i", "m.npz", "y", "n")[2]
+
+
+def test_a_limit_in_the_folds_leaves_the_model_without_thresholds(files):
+    done = svmtool.fit(*svmtool_rows("d"), thresholds="cv", max_seconds=1e-6)
+    assert any("no thresholds" in text for text in done.warnings) and not done.model.thresholds.any()
+
+
+def test_what_pruning_costs_is_said(files, svm_train):
+    status, _, err = svm_train("-q", "--multilabel", "--strict", "--prune", 1.5, "d", "m")
+    assert status == 2 and "without the weights that --prune leaves out the certified relative gap is" in err
+    assert any("--prune 1.5" in note for note in read("m").notes)
+    assert "# Stopped: weights were left out (--prune), which the certified gap includes" in read("m").notes
+    assert svm_train("-q", "--multilabel", "--strict", "--prune", 1e-3, "d", "m") == (0, "", "")
+    for call in (svmtool.search_C, svmtool.cross_validate):
+        with pytest.raises(ValueError, match="prune is of one model"):
+            call(*problem(), prune=0.1)
+
+
+def test_models_without_zeros_from_pipes_and_compressed(files, svm_train, monkeypatch):
+    svm_train("-q", "--multilabel", "d", "m.npz")
+    (files / "m.gz").write_bytes(gzip.compress((files / "m.npz").read_bytes()))
+    assert np.array_equal(read("m.gz").W[:], read("m.npz").W[:])
+    run = f"cat m.npz | {sys.executable} -c 'from svmtool.start import predict; predict()' -q t - o"
+    assert subprocess.run(run, shell=True, check=False).returncode == 0 and (files / "o").exists()
+
+
+@pytest.mark.parametrize("label", ["1.5", "99999999999", "1e300"])
+def test_labels_of_one_that_no_model_has(files, svm_train, capsys, label):
+    svm_train("-q", "--multilabel", "d", "m")
+    (files / "u").write_text(f"{label} 1:1\n1 1:1\n")
+    assert predict.main(["--metrics", "u", "m", "o"]) == 0
+    assert "the rows have 1 labels that the model lacks" in capsys.readouterr().err
+
+
+def test_rows_without_any_label_are_no_problem(files, svm_train):
+    (files / "n").write_text(" 1:1\n 2:1\n")
+    status, _, err = svm_train("-q", "--multilabel", "n", "m")
+    assert status == 1 and "no row has a label" in err and not (files / "m").exists()
+    (files / "n").write_text("1,2 1:1\n")
+    assert "at least two rows" in svm_train("-q", "--multilabel", "--thresholds", "cv", "n", "m")[2]
+    with pytest.raises(ValueError, match="no row has a label"):
+        svmtool.fit(np.eye(3), np.zeros((3, 2), int))

@@ -27,9 +27,9 @@ class SetReport:
         self.thresholds = None if top is not None else model.thresholds
         self.names = [b"%d" % label for label in model.labels]
         self._order = np.argsort(model.labels)
-        self._sorted = np.array(model.labels, np.int64)[self._order]
+        self._sorted = np.array(model.labels, np.float64)[self._order]
         self.counts = LabelCounts(model.labels)
-        self.beyond: dict[int, int] = {}  # rows of each label that the model lacks
+        self.beyond: dict[float, int] = {}  # rows of each label that the model lacks
         self.rows = self.exact = 0
         self.hits = np.zeros(len(AT), np.int64)
 
@@ -51,11 +51,11 @@ class SetReport:
     def _count(self, true: LabelSets, chosen: LabelSets, decisions: np.ndarray) -> None:
         n, k = decisions.shape
         pairs = np.unique(np.stack((true.rows.astype(np.float64), true.labels), axis=1), axis=0)
-        rows, labels = pairs.T.astype(np.int64)
+        rows, labels = pairs[:, 0].astype(np.int64), pairs[:, 1]
         place = np.minimum(np.searchsorted(self._sorted, labels), k - 1)
         known = self._sorted[place] == labels
         for label, count in zip(*np.unique(labels[~known], return_counts=True), strict=True):
-            self.beyond[int(label)] = self.beyond.get(int(label), 0) + int(count)
+            self.beyond[float(label)] = self.beyond.get(float(label), 0) + int(count)
         has = np.zeros((n, k), bool)
         has[rows[known], self._order[place[known]]] = True
         given = np.zeros((n, k), bool)
@@ -73,7 +73,7 @@ class SetReport:
 
     def _whole(self) -> LabelCounts:
         """The counts, with those of the labels that the model lacks."""
-        found = LabelCounts([*self.counts.labels, *self.beyond])
+        found = LabelCounts([*self.counts.labels, *(0 for _ in self.beyond)])
         k = len(self.names)
         found.actual[:k], found.predicted[:k], found.right[:k] = (
             self.counts.actual, self.counts.predicted, self.counts.right,
@@ -100,5 +100,5 @@ class SetReport:
         """Lines for stderr about the result lines."""
         if not self.beyond:
             return []
-        some = ", ".join(map(str, sorted(self.beyond)[:6])) + (", .." if len(self.beyond) > 6 else "")
+        some = ", ".join(f"{label:g}" for label in sorted(self.beyond)[:6]) + (", .." if len(self.beyond) > 6 else "")
         return [f"WARNING: the rows have {len(self.beyond)} labels that the model lacks ({some})"]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 CHUNK_WEIGHTS = 1 << 16
 
-ZIP, SPARSE = b"PK\x03\x04", ".npz"  # beginning and name of a model without zeros, see sparse.py
+SPARSE = ".npz"  # ending of the name of a model without zeros, see sparse.py
 
 
 def parse(text: ModelText) -> LinearModel:
@@ -33,7 +33,7 @@ def parse(text: ModelText) -> LinearModel:
 
     Raises ModelError (LIBLINEAR's messages, see the file's docstring).
     """
-    if text.begins_with(ZIP):
+    if text.packed:
         from svmtool.formats.models import sparse
 
         return sparse.parse(text)

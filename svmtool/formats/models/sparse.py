@@ -20,14 +20,14 @@ from svmtool.formats.models.text import ModelText, notes_text
 from svmtool.formats.output import replacing
 from svmtool.limits import memory
 from svmtool.models.linear import LinearModel, weight_columns, weight_rows
-from svmtool.models.weights import Columns, SparseWeights, by_feature
+from svmtool.models.weights import SparseWeights, by_feature
 
 
 def write(path: str, model: LinearModel) -> None:
     """Write a LinearModel atomically; ModelError if it contains a non-finite number."""
     refuse_overflow(model)
     W = model.W if hasattr(model.W, "pieces") else by_feature(model.W)
-    counts = W.counts() if isinstance(W, Columns) else np.diff(W.indptr)
+    counts = np.diff(W.indptr) if isinstance(W, SparseWeights) else W.counts()
     total = int(counts.sum())
     texts = {"header": header_text(model).encode(), "notes": notes_text(model.notes)}
     with replacing(path, "can't save model to file") as file, zipfile.ZipFile(file, "w") as archive:

@@ -9,6 +9,7 @@ from svmtool.compiled.loops.text.text_loops import PADDING
 from svmtool.errors import ModelError, clipped
 from svmtool.formats.source import MAX_LINE, Source, open_source
 from svmtool.integers import parse_integer
+from svmtool.limits import memory
 from svmtool.numbers import integer_length, number_length, parse_number
 from svmtool.tolerances import MB, MIB
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 MAX_WORD_BYTES = 80  # characters that LIBLINEAR's and LIBSVM's scanf read at most
+ZIP = b"PK\x03\x04"
 WINDOW_BYTES = 1 << 22  # bytes read at a time
 PART_BYTES = 1 << 18  # of them that a thread parses at a time
 STEP_BYTES = 256  # bytes searched at a time for the end of blanks or of a token
@@ -42,6 +44,7 @@ class ModelText:
         self.buffer = Buffer("u1", size + PADDING)
         self.at = self.stop = 0
         self.ended = source is None
+        self.packed = False  # whether it is no text but a zip, see sparse.py
         self._lines = self._dropped = 0  # newlines and bytes before the buffer
 
     @classmethod
@@ -50,6 +53,7 @@ class ModelText:
         text = cls(path, None, len(data))
         text.buffer.items[: len(data)] = data
         text.stop = len(data)
+        text.packed = text.begins_with(ZIP)
         return text
 
     def __enter__(self) -> ModelText:
@@ -80,8 +84,10 @@ class ModelText:
         self.buffer.items[:held] = kept
         self.at, self.stop = 0, held + self.source.read_into(self.buffer.items[held:size])
         self.ended = self.stop < size
+        if self._dropped == 0:
+            self.packed = self.begins_with(ZIP)
         self.buffer.items[self.stop : self.stop + PADDING] = bytes(PADDING)
-        if self.source.size is None and self.buffer.memory.find(b"\0", held, self.stop) >= 0:
+        if self.source.size is None and not self.packed and self.buffer.memory.find(b"\0", held, self.stop) >= 0:
             raise self.not_text("it contains NUL bytes")
         return True
 
@@ -139,7 +145,7 @@ class ModelText:
 
     def all(self) -> bytes:
         """The whole text, which is consumed; call it before anything is read."""
-        while self.more(longest=1 << 62):
+        while self.more(longest=memory()):
             pass
         return bytes(self.buffer.items[self.at : self.stop])
 

@@ -62,6 +62,7 @@ INDEFINITE = Status(
 )
 CONFIRMED_GAP = 1e-6  # certified gap that confirms an exact minimiser; also the target of a method that takes over
 TAKEN_OVER = Status("taken over", True, f"another method took over, to a relative gap of {CONFIRMED_GAP:g}")
+PRUNED = Status("pruned", True, "weights were left out (--prune), which the certified gap includes")
 INTERRUPTED = Status("interrupted", False, "interrupted: the best model so far is kept")
 
 

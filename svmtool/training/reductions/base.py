@@ -99,6 +99,7 @@ class Reduction(ABC):
     robust = False  # whether the solver is itself as robust as the method that results fall back to
     lines: SolverLines | None = None  # what prints the lines of the solver
     consume: Callable[[int, Result], object] | None = None  # takes each finished result, which then loses its weights
+    several = False  # whether rows have several labels
     compact = False  # whether results of several problems keep no dual points, and their model's W is in Columns
     # starts: solutions at another C (seeded); LIBLINEAR's rule alone may end a run there, as in its search for C
     seeded = any_start = False
@@ -233,6 +234,7 @@ class Reduction(ABC):
             if self.settings.run.prune is not None:
                 self._prune(result, self.settings.run.prune)
                 found[k] = self.certify(k, result).bounded_by(found[k])
+                result.status = base.PRUNED if result.status.converged else result.status
             result.certified_gap = found[k].gap
             return result
 
@@ -438,6 +440,9 @@ class Reduction(ABC):
     def _columns_of(self, model: LinearModel, fits: bool = True) -> list[int]:
         """The column of a trained model for each label; SvmtoolError for other labels, or where it does not fit."""
         labels = list(self.classes.labels)
+        if model.is_multilabel is not self.several:
+            kind = "several labels" if model.is_multilabel else "one label"
+            raise SvmtoolError(f"the initial model is of rows with {kind} each, the data are not")
         if not fits or model.labels is None or set(model.labels) != set(labels):
             theirs = "none" if model.labels is None else list(model.labels)
             raise SvmtoolError(f"the initial model has labels {theirs}, the data {labels}: they must agree")

@@ -94,8 +94,8 @@ class CrammerSinger(Reduction):
 
     def start_from(self, model: LinearModel) -> np.ndarray:
         """See Reduction; columns are matched by label.  SvmtoolError for a model of other classes or bias."""
-        columns = self._columns_of(model)
-        W = np.outer(model.W, (0.5, -0.5)) if len(columns) == 2 and model.columns == 1 else model.W
+        columns, W = self._columns_of(model), model.W[:]
+        W = np.outer(W, (0.5, -0.5)) if len(columns) == 2 and model.columns == 1 else W
         return self.as_start(self._start_with(W[:, columns], model))
 
     def as_start(self, W: np.ndarray) -> np.ndarray:

@@ -11,6 +11,7 @@ import numpy as np
 
 from svmtool.data.dataset import Dataset
 from svmtool.data.label_sets import LabelSets, SetClasses
+from svmtool.errors import RowsError
 from svmtool.models.linear import MULTILABEL_NOTE, LinearModel, stored_word
 from svmtool.params import Settings
 from svmtool.training.reductions.one_vs_rest import OneVsRest
@@ -19,12 +20,15 @@ from svmtool.training.reductions.one_vs_rest import OneVsRest
 class MultiLabel(OneVsRest):
     """The two-class problems of labels; see Reduction."""
 
+    several = True
     by_sums = False  # sums by class are of rows with one class each
 
     def __init__(self, table: Dataset, settings: Settings):
         assert table.sets is not None
         used = table.used()
         self._sets: LabelSets = table.sets if used is None else table.sets.take(used)
+        if not len(self._sets.labels):
+            raise RowsError("no row has a label: --multilabel has nothing to train")
         super().__init__(table, settings)
 
     def _read_labels(self, labels: np.ndarray) -> None:
@@ -43,4 +47,4 @@ class MultiLabel(OneVsRest):
 
     def start_from(self, model: LinearModel) -> np.ndarray:
         """See Reduction; columns are matched by label."""
-        return self._start_with(model.W[:][:, self._columns_of(model, model.is_multilabel)], model)
+        return self._start_with(model.W[:][:, self._columns_of(model)], model)

@@ -135,8 +135,8 @@ class OneVsRest(Reduction):
 
     def start_from(self, model: LinearModel) -> np.ndarray:
         """See Reduction; columns are matched by label.  SvmtoolError for a model of other classes or bias."""
-        two = len(self.classes.labels) == 2
+        two, W = len(self.classes.labels) == 2, model.W[:]
         columns = self._columns_of(model, fits=not two or model.columns == 1)
         if two:
-            return self._start_with(model.W if columns == [0, 1] else -model.W, model)
-        return self._start_with(model.W[:, columns], model)
+            return self._start_with(W if columns == [0, 1] else -W, model)
+        return self._start_with(W[:, columns], model)

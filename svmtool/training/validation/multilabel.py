@@ -22,7 +22,8 @@ from svmtool.metrics import LabelCounts
 from svmtool.models.linear import THRESHOLDS_NOTE, LinearModel
 from svmtool.params import Settings
 from svmtool.progress import doing
-from svmtool.solvers.shared.base import Result, Status
+from svmtool.solvers.shared.base import INTERRUPTED, TIME, Result, Status
+from svmtool.training.notices import advice
 from svmtool.training.outcome import worst_status
 from svmtool.training.reductions.base import problems_of
 from svmtool.training.validation import folds as draws
@@ -64,12 +65,28 @@ class LabelFolds(Folds):
         return counts, changed
 
 
-def thresholds_note(table: Dataset, settings: Settings, labels: tuple[int, ...], stop: StopFlag) -> str:
-    """The line of a model with the thresholds of its labels, chosen by folds of the table."""
-    found: dict[int, list[float]] = {label: [] for label in labels}
+def add_thresholds(model: LinearModel, table: Dataset, settings: Settings, stop: StopFlag) -> list[str]:
+    """Add the line with the thresholds of a model's labels, chosen by folds of the table; returns warnings.
+
+    Where a limit or Ctrl-C ends the folds there are no thresholds.
+    """
+    found: dict[int, list[float]] = {label: [] for label in model.labels or ()}
     folds = LabelFolds(table.in_use(), settings, THRESHOLD_FOLDS)
-    _each_fold(folds, settings, stop, lambda label, f, has: found[label].append(best_threshold(f, has)))
-    return THRESHOLDS_NOTE + " ".join(f"{np.mean(some) if some else 0.0:.17g}" for some in found.values())
+    try:
+        ends = _each_fold(folds, settings, stop, lambda label, f, has: found[label].append(best_threshold(f, has)))
+    except KeyboardInterrupt:
+        ends = (INTERRUPTED,)
+    late = [status for status in (INTERRUPTED, TIME) if status in ends]
+    if late:
+        why = "interrupted" if late[0] is INTERRUPTED else TIME.advice
+        return [f"WARNING: no thresholds (--thresholds cv): {why}: rows have the labels of decision values above 0"]
+    model.notes += (
+        THRESHOLDS_NOTE + " ".join(f"{np.mean(some) if some else 0.0:.17g}" for some in found.values()),
+    )  # fmt: skip
+    some = [
+        f"WARNING: thresholds: {ends.count(s)} of {folds.count} folds did not converge" for s in dict.fromkeys(ends)
+    ]
+    return [f"{text}: {advice(s, settings.row)}" for text, s in zip(some, dict.fromkeys(ends), strict=True)]
 
 
 def best_threshold(decisions: np.ndarray, has: np.ndarray) -> float:
