@@ -18,6 +18,7 @@ from svmtool.errors import RowsError, clipped
 
 TOO_LARGE = "infinity or a value too large for dtype('float64')"
 PIECE = 1 << 22  # values that are checked at a time
+KEPT = tuple(map(np.dtype, ("f4", "i1", "u1", "?")))  # smaller numbers that dense rows keep
 
 
 def dataset(X: Any, y: Any = None, sample_weight: Any = None, sets: LabelSets | None = None) -> Dataset:
@@ -26,8 +27,8 @@ def dataset(X: Any, y: Any = None, sample_weight: Any = None, sets: LabelSets | 
     Parameters
     ----------
     X : 2-D array of numbers, anything that numpy converts to one, or a scipy sparse matrix or array; (n, features)
-        A C-ordered float64 array, and CSR with sorted indices of 32 or 64 bits and float64 values are used without a
-        copy; with 32 bits the n + 1 row pointers are copied.
+        A C-ordered array of float64, float32, int8, uint8 or bool, and CSR with sorted indices of 32 or 64 bits and
+        values of float64 or float32 are used without a copy; with 32 bits the n + 1 row pointers are copied.
     y : labels or target values, length n; None: zeros
     sample_weight : weights of the rows, length n, or a number for all; None: unweighted
     sets : the labels of rows that have several, in place of y
@@ -57,9 +58,15 @@ def dataset(X: Any, y: Any = None, sample_weight: Any = None, sets: LabelSets | 
     return found
 
 
+def _narrow(X: Any) -> np.ndarray:
+    """X in C order as of KEPT where it is one of these, else float64; raises as `floats`."""
+    kept = isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype in KEPT and not np.ma.isMaskedArray(X)
+    return np.ascontiguousarray(X) if kept else floats(X, "X")
+
+
 def _matrix(X: Any) -> np.ndarray:
-    """X as f8 (n, features), C order; the array itself where it is one."""
-    X = floats(X, "X")
+    """X as a matrix (n, features), C order; the array itself where it is one, of float64 or KEPT."""
+    X = _narrow(X)
     if X.ndim != 2:
         found = f"Expected 2D array, got {'scalar' if X.ndim == 0 else f'{X.ndim}D'} array instead"
         raise ValueError(
@@ -139,7 +146,10 @@ def _csr(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
     """indptr i8, indices i4 or i8, values f8 and the number of features of a sparse matrix."""
     csr = as_csr(X)
     indptr = np.ascontiguousarray(csr.indptr, np.int64)
-    indices, values = csr.indices[: indptr[-1]], floats(csr.data[: indptr[-1]], "X")
+    data = csr.data[: indptr[-1]]
+    single = data.dtype == np.float32 or data.dtype in KEPT  # float32 holds these exactly
+    indices, values = csr.indices[: indptr[-1]], data.astype(np.float32, copy=False) if single else floats(data, "X")
+    values = np.ascontiguousarray(values)
     if not _canonical(indptr, indices):
         from scipy.sparse import csr_matrix
 

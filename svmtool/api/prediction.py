@@ -20,6 +20,8 @@ from svmtool.progress import doing
 def _rows(given: Any, model: Model, X: Any) -> Dataset:
     """The rows, which must have the features of a Fit; of a model, whose file may know fewer, at least its features."""
     data = arrays.dataset(X)
+    if isinstance(model, KernelModel):
+        data = data.as_double()
     precomputed = isinstance(model, KernelModel) and model.kernel.kind == PRECOMPUTED
     exact = isinstance(given, Fit) and given._features is not None
     if exact:

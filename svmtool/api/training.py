@@ -68,8 +68,10 @@ def fit(
     Parameters
     ----------
     X : array or sparse matrix, (n, features)
-        CSR with sorted indices and float64 values is not copied, nor is a C-ordered float64 array in which most values
-        of many features are other than zero.  Anything else is converted; nothing is changed.
+        CSR with sorted indices and values of float64 or float32 is not copied, nor is a C-ordered array of float64,
+        float32, int8, uint8 or bool in which most values of many features are other than zero, also a memmap.  Sums
+        are of float64.  Kernels, one-class and adaptable models, papers' algorithms and |w|_1 copy the rows.  Anything
+        else is converted; nothing is changed.
     y : array, (n,), or matrix, (n, labels), optional
         Labels, which are whole numbers or strings, or targets of a regression.  One-class problems need none.  A model
         numbers strings 0, 1, .. in ascending order and has them as `classes`; predictions are strings then.
@@ -271,6 +273,7 @@ def _fit_linear(
 
 def kernel_rows(data: Dataset, s: Settings) -> KernelSet:
     """The rows with their kernel, after LIBSVM's checks."""
+    data = data.as_double()
     if kernel_of(s).kernel_type == PRECOMPUTED:
         data = arrays.with_serials(data, training=True)
     rows = kernel_set(data, s, "X")

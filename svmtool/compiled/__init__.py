@@ -6,7 +6,8 @@ A loop is a function over 1-D C-contiguous arrays and scalars, arrays first:
     def dot(a, b, n): ...
 
 Types: u1 i4 u4 i8 u8 f4 f8, with [] for an array; the result is void or a scalar.  A signed array is accepted for an
-unsigned argument.  Arguments `u4|u8[]` take arrays of both sizes, one size a call: the loop is compiled for each.
+unsigned argument.  Arguments `u4|u8[]` take arrays of both sizes, all that are declared so arrays of the same one; a loop
+with two such kinds, indices and values, is not compiled for the second size of both.
 numba lets negative indices count from the end, which costs a test at each access and prevents vectorisation; indices
 and bounds that are declared unsigned avoid it.  A loop allocates nothing, raises nothing and calls only other loops and
 functions marked `@helper` (numba infers the types of these calls).  Loop names are unique in the package.
@@ -86,13 +87,17 @@ def type_name(a) -> str:
 class Loop:
     """One loop, callable with arrays and scalars; `bind` fixes the arrays for repeated calls."""
 
-    def __init__(self, function: Callable, signature: str, fast: bool, size: str = ""):
-        self.function, self.fast, self.signature = function, fast, signature
-        self.name = function.__name__ + size
+    def __init__(self, function: Callable, signature: str, fast: bool, ending: str = ""):
+        self.function, self.fast = function, fast
+        self.name = function.__name__ + ending
         self.__doc__ = function.__doc__
-        self.result, _, inside = signature.replace("|i8", "").replace("|u8", "").replace("|f8", "").partition("(")
-        self.arguments = [a.strip() for a in inside.removesuffix(")").split(",")]
-        self.both = signature[: signature.find("|")].count(",") if "|" in signature else -1  # takes 4 and 8 bytes
+        self.result, _, inside = signature.partition("(")
+        declared = [a.strip() for a in inside.removesuffix(")").split(",")]
+        self.arguments = [a.partition("|")[0] + "[]" if "|" in a else a for a in declared]
+        # a type and its alternative -> the places of the arguments that take both
+        self.both = {a: [k for k, b in enumerate(declared) if b == a] for a in declared if "|" in a}
+        self._first = [places[0] for places in self.both.values()]
+        self._of_types: dict[tuple, Loop] = {}
         self.n_arrays = sum(a.endswith("[]") for a in self.arguments)
         assert all(a.endswith("[]") for a in self.arguments[: self.n_arrays]), f"{self.name}: arrays come first"
         self.dtypes = [a[:-2] for a in self.arguments[: self.n_arrays]]
@@ -139,22 +144,40 @@ class Loop:
         return list(map(flat, self.dtypes, found[::2], found[1::2]))
 
     @functools.cached_property
-    def wide(self) -> Loop:
-        """The same loop with 8 bytes for each entry of the argument that takes both sizes."""
-        signature = self.signature.replace("i4|", "").replace("u4|", "").replace("f4|", "")
-        return Loop(self.function, signature, self.fast, "_wide")
+    def variants(self) -> dict[str, Loop]:
+        """The loop for each alternative type."""
+        found = {}
+        for kind, places in self.both.items():
+            second = kind.partition("|")[2]
+            arguments = [second if k in places else a for k, a in enumerate(self.arguments)]
+            signature = f"{self.result}({', '.join(arguments)})"
+            found[kind] = Loop(self.function, signature, self.fast, f"_{second.removesuffix('[]')}")
+        return found
+
+    def _for(self, arrays) -> Loop:
+        """The variant for the types of these arrays."""
+        types = tuple([arrays[k].dtype for k in self._first])
+        found = self._of_types.get(types)
+        if found is None:
+            there = [
+                kind for kind, k in zip(self.both, self._first, strict=True) if type_name(arrays[k])[1] == kind[-3]
+            ]
+            if len(there) > 1:
+                raise self._unfit(self._first[-1], arrays[self._first[-1]])
+            found = self._of_types[types] = self.variants[there[0]] if there else self
+        return found
 
     def __call__(self, *args):
-        if self.both >= 0 and type_name(args[self.both])[1] == "8":
-            return self.wide(*args)
+        if self._first and (other := self._for(args)) is not self:
+            return other(*args)
         entry = self.entry or self._find()
         arrays = args[: self.n_arrays]
         return entry(*(self._addresses(arrays) if _library else self._flat(arrays)), *args[self.n_arrays :])
 
     def bind(self, *arrays) -> Callable:
         """The loop with its arrays fixed: call the result with the scalars alone."""
-        if self.both >= 0 and type_name(arrays[self.both])[1] == "8":
-            return self.wide.bind(*arrays)
+        if self._first and (other := self._for(arrays)) is not self:
+            return other.bind(*arrays)
         entry = self.entry or self._find()
         call = functools.partial(entry, *(self._addresses(arrays) if _library else self._flat(arrays)))
         call.arrays = arrays  # type: ignore[attr-defined]  # keeps the arrays alive

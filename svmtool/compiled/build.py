@@ -143,7 +143,7 @@ def compile_loops(name: str, level: str, machine: str | None) -> list[bytes]:
 
     importlib.import_module(name)
     loops = [loop for loop in REGISTRY.values() if loop.function.__module__ == name]
-    loops += [loop.wide for loop in loops if loop.both >= 0]
+    loops += [variant for loop in loops for variant in loop.variants.values()]
     target = target_machine(level, machine)
     return [wrapped_module(loop, target).as_bitcode() for loop in loops]
 

@@ -77,7 +77,6 @@ class DualCoordinateDescent:
         self, rows: Rows, y: np.ndarray, diagonal: np.ndarray, upper: np.ndarray, seed: int,
         alpha: np.ndarray | None = None, target: np.ndarray | None = None, face_first: float = FACE_FIRST_VISITS,
     ):  # fmt: skip
-        rows = rows.as_csr()
         data = stored_rows(rows)
         self.data, self.rows, self.y = data, rows, y
         self.n, self.bias = rows.n, rows.bias
@@ -103,7 +102,7 @@ class DualCoordinateDescent:
         if data.mapped is not None and data is not rows:
             epoch, signs = dcd_loops.tube_epoch, ()
         self._epoch = epoch.bind(
-            *data.csr_arrays, *signs, self.target, diagonal, upper, self.square_norms,
+            *data.row_arrays, *signs, self.target, diagonal, upper, self.square_norms,
             self.alpha, self.w, self.active, self._chunks, self.limits, self.state,
         )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Compressed sparse rows (CSR), float64, in memory or mapped from files.
+"""Compressed sparse rows (CSR) in memory or mapped from files; values are float64, or float32 with sums of float64.
 
 Solvers work with vectors of length d (the bias feature last, if there is one) and reach the rows only through an
 objective, which calls the passes below.  The bias feature is not stored; passes use its value.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class CsrRows(Rows):
-    """Compressed sparse rows: indptr i8[n+1], indices i4 or i8[nnz] from 0, values f8[nnz]; for the passes see Rows."""
+    """Compressed sparse rows: indptr i8[n+1], indices i4 or i8[nnz] from 0, values f8 or f4[nnz]; for the passes see Rows."""
 
     offers_coordinate_descent = has_sparse_form = have_kernel = True
 
@@ -42,6 +42,10 @@ class CsrRows(Rows):
         self.sum_blocks = self._partition(indptr, n_blocks)
         self.gram_blocks = self._partition(indptr, min(n_blocks, 8, 2 * self.nnz // max(self.d**2, 1)))
         self.csr_arrays = (indptr, indices, values)
+
+    @property
+    def row_arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self.csr_arrays
 
     @property
     def narrow_arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -187,7 +191,7 @@ class CsrRows(Rows):
     def take(self, chosen: np.ndarray) -> CsrRows:
         indptr = np.zeros(len(chosen) + 1, np.int64)
         np.cumsum(self.indptr[chosen + 1] - self.indptr[chosen], out=indptr[1:])
-        indices, values = self.new(int(indptr[-1]), "i4"), self.new(int(indptr[-1]), "f8")
+        indices, values = self.new(int(indptr[-1]), "i4"), self.new(int(indptr[-1]), self.values.dtype)
         for a, b in self.runs(chosen):
             place = slice(int(indptr[a]), int(indptr[b]))
             loops.csr_take(*self.csr_arrays, chosen[a:b], np.empty(b - a + 1, np.int64), indices[place], values[place])

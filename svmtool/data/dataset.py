@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from svmtool.data.mapped_arrays import MappedArrays
 
 
+PIECE = 1 << 18  # numbers that become float64 at a time
+
+
 def left_out(weights: np.ndarray | None, name: str) -> list[str]:
     """The warning about rows that negative weights (f8[n], `name` in messages) leave out, as 0 does, if there are any.
 
@@ -39,10 +42,11 @@ def left_out(weights: np.ndarray | None, name: str) -> list[str]:
 def _nonzeros(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The values of X that are not zero, as CSR; X itself where there is no zero."""
     n, d = X.shape
+    X = X if X.dtype.kind == "f" else X.astype(np.float32)
     if X.all():
         indptr = np.arange(n + 1, dtype=np.int64) * d
         return indptr, np.tile(np.arange(d, dtype=np.int32), n), X.reshape(-1)
-    indptr, indices, values = np.zeros(n + 1, np.int64), np.empty(X.size, np.int32), np.empty(X.size)
+    indptr, indices, values = np.zeros(n + 1, np.int64), np.empty(X.size, np.int32), np.empty(X.size, X.dtype)
     count = csr_of_dense(X, indptr, indices, values, d)
     return indptr, indices[:count], values[:count]
 
@@ -55,7 +59,7 @@ class Dataset:
     labels : f8[n]
     indptr : i8[n + 1]
     indices : i4[nnz], starting at 0 (the file's index less one), ascending in each row; i8 where the caller's are
-    values : f8[nnz], including explicit zeros of a file
+    values : f8[nnz] or f4[nnz], including explicit zeros of a file
     n_features : the largest index in the file (starting at 1), 0 without features
     mapped : owner of indices and values if they are mapped from files and read-only (mapped_arrays.py), else None
     largest : the largest absolute value if known
@@ -126,9 +130,13 @@ class Dataset:
         """Return the rows as CSR arrays."""
         return self
 
+    def as_double(self) -> Dataset:
+        """Return the rows with values of float64, themselves where they have."""
+        return self if self.values.dtype == np.float64 else self.replace(values=self.values.astype(np.float64))
+
 
 class DenseDataset(Dataset):
-    """A Dataset of dense rows X f8 (n, features), C order.
+    """A Dataset of dense rows X (n, features), C order, of float64 or of smaller numbers, see DenseRows.
 
     X is never changed.  It is copied where sparse rows are faster.
     """
@@ -174,5 +182,17 @@ class DenseDataset(Dataset):
     def products(self, W: np.ndarray, bias: float) -> np.ndarray:
         """Return X W; W f8 (features, columns), with a last row if bias >= 0."""
         known = min(self.n_features, len(W) - (bias >= 0))
-        out = self.X[:, :known] @ W[:known]
+        step = len(self.X) if self.X.dtype == np.float64 else max(1, PIECE // max(self.n_features, 1))
+        out = np.empty((len(self.X), W.shape[1]))
+        for a in range(0, len(out), max(step, 1)):
+            np.matmul(self.X[a : a + step, :known].astype(np.float64, copy=False), W[:known], out=out[a : a + step])
         return out + bias * W[-1] if bias >= 0 else out
+
+    def as_double(self) -> DenseDataset:
+        """See Dataset."""
+        if self.X.dtype == np.float64:
+            return self
+        found = self.__copy__()
+        found.X, found.largest = self.X.astype(np.float64), self.largest
+        found.values = found.X.reshape(-1)
+        return found

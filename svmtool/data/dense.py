@@ -1,4 +1,7 @@
-"""Dense rows, float64, in memory or mapped from files, and the choice between them and sparse rows (csr.py)."""
+"""Dense rows in memory or mapped from files, and the choice between them and sparse rows (csr.py).
+
+Values are float64, or smaller ones, of which a piece at a time becomes float64: no sum is of fewer digits.
+"""
 
 from __future__ import annotations
 
@@ -39,16 +42,18 @@ class DenseRows(Rows):
         shift, v = self.shift(w), w[: self.n_features]
 
         def work(lo: int, hi: int) -> None:
-            part = z[lo:hi]
-            np.matmul(self.X[lo:hi], v, out=part)
-            part += shift
-            part *= y[lo:hi]
+            for a, b, X in self._parts(lo, hi):
+                part = z[a:b]
+                np.matmul(X, v, out=part)
+                part += shift
+                part *= y[a:b]
 
         self.for_each_block(work)
 
     def transpose_product(self, u: np.ndarray) -> np.ndarray:
         def work(g: np.ndarray, lo: int, hi: int) -> float:
-            g[: self.n_features] += u[lo:hi] @ self.X[lo:hi]
+            for a, b, X in self._parts(lo, hi):
+                g[: self.n_features] += u[a:b] @ X
             return 0.0
 
         g, _ = self._sum_over(self.blocks, self.d, work)
@@ -79,7 +84,8 @@ class DenseRows(Rows):
         m, classes = self.n_features, np.arange(k)[:, None]
 
         def work(sums: np.ndarray, lo: int, hi: int) -> float:
-            sums.reshape(k, m)[:] += np.where(number[lo:hi] == classes, u[lo:hi], 0.0) @ self.X[lo:hi]
+            for a, b, X in self._parts(lo, hi):
+                sums.reshape(k, m)[:] += np.where(number[a:b] == classes, u[a:b], 0.0) @ X
             return 0.0
 
         sums, _ = self._sum_over(self.blocks, k * m, work)
@@ -89,9 +95,12 @@ class DenseRows(Rows):
         shift, inner = self.shift(v), v[: self.n_features]
 
         def work(g: np.ndarray, lo: int, hi: int) -> float:
-            t = c[lo:hi] * (self.X[lo:hi] @ inner + shift)
-            g[: self.n_features] += t @ self.X[lo:hi]
-            return float(np.sum(t))
+            total = 0.0
+            for a, b, X in self._parts(lo, hi):
+                t = c[a:b] * (X @ inner + shift)
+                g[: self.n_features] += t @ X
+                total += float(np.sum(t))
+            return total
 
         g, total = self._sum_over(self.blocks, self.d, work)
         if self.bias >= 0:
@@ -104,7 +113,7 @@ class DenseRows(Rows):
             gram[:, -1] += self.bias * self.transpose_product(c)
         some = np.flatnonzero(c)
         if len(some) <= min(2 * step, m):  # adding the blocks' matrices would take longer than the products
-            part = self._copy(some)
+            part = self._copy(some).astype(np.float64, copy=False)
             gram[:m, :m] += part.T @ (part * c[some, None])
             return
 
@@ -115,7 +124,7 @@ class DenseRows(Rows):
                 for start in range(0, len(used), step):
                     limits.check()
                     some = used[start : start + step]
-                    part = self.X[some]
+                    part = self.X[some].astype(np.float64, copy=False)
                     part *= np.sqrt(sign * c[some])[:, None]
                     if sign > 0:
                         square += part.T @ part
@@ -127,7 +136,7 @@ class DenseRows(Rows):
         gram[:m, :m] += flat.reshape(m, m)
 
     def fill_kernel(self, chosen: np.ndarray, K: np.ndarray, first: int) -> None:
-        part = self._copy(chosen)
+        part = self._copy(chosen).astype(np.float64, copy=False)
         for lo in range(first, len(chosen), row_storage.KERNEL_BLOCK_ROWS):
             limits.check()
             hi = lo + row_storage.KERNEL_BLOCK_ROWS
@@ -138,7 +147,8 @@ class DenseRows(Rows):
         g = np.zeros(self.d)
         for block in self.blocks:
             for lo, hi in self.pieces(*block):
-                g[: self.n_features] += c[lo:hi] @ np.square(self.X[lo:hi])
+                for a, b, X in self._parts(lo, hi):
+                    g[: self.n_features] += c[a:b] @ np.square(X)
         if self.bias >= 0:
             g[-1] = self.bias * self.bias * float(np.sum(c))
         return g
@@ -147,7 +157,8 @@ class DenseRows(Rows):
         norms = np.empty(self.n)
         for block in self.blocks:
             for lo, hi in self.pieces(*block):
-                norms[lo:hi] = np.einsum("ij,ij->i", self.X[lo:hi], self.X[lo:hi])
+                for a, b, X in self._parts(lo, hi):
+                    norms[a:b] = np.einsum("ij,ij->i", X, X)
         return norms + self.bias * self.bias if self.bias >= 0 else norms
 
     def _plain_forms(self, M: np.ndarray) -> np.ndarray:
@@ -156,7 +167,7 @@ class DenseRows(Rows):
         def work(lo: int, hi: int) -> None:
             for a in range(lo, hi, step):
                 limits.check()
-                part = self.X[a : min(a + step, hi)]
+                part = self.X[a : min(a + step, hi)].astype(np.float64, copy=False)
                 forms[a : min(a + step, hi)] = np.einsum("ij,ij->i", part @ M, part)
 
         self.for_each_block(work)
@@ -181,18 +192,32 @@ class DenseRows(Rows):
         return DenseRows(self._copy(chosen), self.bias, self.mapped)
 
     def _copy(self, chosen: np.ndarray) -> np.ndarray:
-        X = self.new((len(chosen), self.n_features), "f8")
+        X = self.new((len(chosen), self.n_features), self.X.dtype)
         for a, b in self.runs(chosen):
             np.take(self.X, chosen[a:b], 0, X[a:b])
         return X
 
+    @property
+    def row_arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        values = self.X.reshape(-1)
+        if values.dtype.kind != "f":
+            values = values.astype(np.float32)  # which holds them exactly
+        return np.arange(self.n + 1) * self.n_features, np.zeros(0, np.int32), values
+
     def as_csr(self) -> CsrRows:
         """The same rows in CSR form, zeros included, sharing the values."""
-        indptr = np.arange(self.n + 1) * self.n_features
+        indptr, _, values = self.row_arrays
         indices = self.new(self.X.shape, "i4")
         for lo, hi in self.pieces(0, self.n):
             indices[lo:hi] = np.arange(self.n_features)
-        return CsrRows(indptr, indices.reshape(-1), self.X.reshape(-1), self.n_features, self.bias, self.mapped)
+        return CsrRows(indptr, indices.reshape(-1), values, self.n_features, self.bias, self.mapped)
+
+    def _parts(self, lo: int, hi: int) -> Iterator[tuple[int, int, np.ndarray]]:
+        """The rows lo .. hi-1 as float64: at once where they are stored so, otherwise some at a time."""
+        step = max(1, hi - lo) if self.X.dtype == np.float64 else max(64, self.GATHER // max(self.n_features, 1))
+        for a in range(lo, hi, step):
+            b = min(a + step, hi)
+            yield a, b, self.X[a:b].astype(np.float64, copy=False)
 
 
 def dense_is_faster(n: int, n_features: int, nnz: int, dense_below: int) -> bool:
@@ -211,7 +236,7 @@ def from_csr(
     """
     n = len(indptr) - 1
     if dense_is_faster(n, n_features, len(values), dense_below):
-        X = np.zeros((n, n_features)) if mapped is None else mapped.zeros((n, n_features))
+        X = np.zeros((n, n_features), values.dtype) if mapped is None else mapped.zeros((n, n_features))
         step = max(1, row_storage.BLOCK_WORK // n_features)
 
         def work(b: int) -> None:

@@ -50,6 +50,10 @@ class Rows:
         @property
         def narrow_arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]: ...  # of CSR rows, with indices i4
 
+        # What loops that visit single rows take: csr_arrays, of dense rows without indices, see row_dot
+        @property
+        def row_arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]: ...
+
         csr_arrays: tuple[np.ndarray, np.ndarray, np.ndarray]  # CSR: indptr i8[n+1], indices i4|i8[nnz], values f8
 
         def margins(self, w: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:

@@ -271,8 +271,10 @@ class LinearModel(Model):
 
         n = len(table.labels)
         rho = self.rho if self.word == ONE_CLASS_WORD and self.rho is not None else 0.0  # other models ignore it
-        if hasattr(table, "products") and not hasattr(self.W, "indptr"):  # dense rows
-            return table.products(self.W, self.bias) - rho
+        if hasattr(table, "products"):  # dense rows
+            if not hasattr(self.W, "indptr"):
+                return table.products(self.W, self.bias) - rho
+            table = table.as_sparse()
         out = np.empty((n, self.columns))
         call = decide.bind(table.indptr, table.indices, table.values, *weight_arrays(self.W), out)
 

@@ -125,6 +125,7 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
         "MinMaxScaler"
     )
     _complete = False
+    _types: Any = np.float64  # of X that are not converted
 
     def _validate_params(self) -> None:
         """scikit-learn's checks of the parameters, which take numbers of numpy, and their range, for granted."""
@@ -161,12 +162,18 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
         return effective_n_jobs(jobs)
 
     def _data(self, X: Any, y: Any = "no_validation", **options: Any) -> Any:
-        """X (and y) as `validate_data` returns them: CSR or C-contiguous float64."""
+        """X (and y) as `validate_data` returns them: CSR or C-contiguous, of a type of `_types`."""
         if options.get("reset", True):
             self._complete = False
         for name, values in (("X", X), ("y", y)):
             refuse_unsound(values, name)
-        checks = {"accept_sparse": "csr", "dtype": np.float64, "order": "C", "accept_large_sparse": True, **options}
+        checks = {
+            "accept_sparse": "csr",
+            "dtype": list(self._types) if isinstance(self._types, tuple) else self._types,
+            "order": "C",
+            "accept_large_sparse": True,
+            **options,
+        }
         with numbers_in_range():
             return validate_data(self, X, y, **checks)
 

@@ -152,6 +152,8 @@ def train_on_used(
     stop: StopFlag | None = None, lines: SolverLines | None = None,
 ) -> Training:  # fmt: skip
     """`train` on the features that occur; the model has weights of all features, and its state if it is adaptable."""
+    if "--add" in settings.row.supported:  # the state identifies rows by the bits of their values
+        table = table.as_double()
     n_features, used = table.n_features, used_features(table)
     if used is None:
         done = train(table, settings, report, initial, stop, lines, table.sets is not None)

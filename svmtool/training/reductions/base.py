@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 AIM_SHARE = 0.999  # share of the target gap to which solvers run: the certifier, whose sums are others, then finds it
 PRUNING_PARTS = 64  # the number of weights left out is the largest possible up to one of these parts of all
+NEED_DOUBLE = ("one-class", "hard one-class", "ordinal")  # kinds of solvers that take values of float64 alone
 FIRST_CHECK_STEPS = 128  # steps of a solver before the first check of progress
 KINKED = ("hinge", "squared hinge", "modified Huber")  # losses that leave most rows without curvature
 HINGES, SOUND_FOR_HINGES = ("hinge", "Lp hinge"), 31  # losses that the solver of that row takes over from others
@@ -105,7 +106,8 @@ class Reduction(ABC):
     seeded = any_start = False
 
     def __init__(self, table: Dataset, settings: Settings):
-        table = table.in_use()
+        exact = settings.row.printed or "--add" in settings.row.supported or settings.row.kind in NEED_DOUBLE
+        table = (table.as_double() if exact else table).in_use()
         self.settings, self.consuming = settings, threading.Lock()
         self.solver = settings.row
         p = settings.problem

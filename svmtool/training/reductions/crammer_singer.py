@@ -106,6 +106,6 @@ def _times_root(rows: Rows) -> Rows:
     """The rows multiplied by sqrt(2)."""
     bias = rows.bias * SQRT2 if rows.bias >= 0 else rows.bias
     if isinstance(rows, DenseRows):
-        return DenseRows(rows.X * SQRT2, bias)
+        return DenseRows(np.multiply(rows.X, SQRT2, dtype=np.float64), bias)
     assert isinstance(rows, CsrRows)
-    return CsrRows(rows.indptr, rows.indices, rows.values * SQRT2, rows.n_features, bias)
+    return CsrRows(rows.indptr, rows.indices, np.multiply(rows.values, SQRT2, dtype=np.float64), rows.n_features, bias)

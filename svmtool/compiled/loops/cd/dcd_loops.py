@@ -72,7 +72,7 @@ def range_of(limits):
 
 
 @loop(
-    "void(u8[], u4|u8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], u8[], f8, u8, u8, u8)",
+    "void(u8[], u4|u8[], f8|f4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], u8[], f8, u8, u8, u8)",
     fast=True,
 )
 def dcd_epoch(
@@ -136,7 +136,8 @@ def dcd_epoch(
 
 
 @loop(
-    "void(u8[], u4|u8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], u8[], f8, u8, u8, u8)", fast=True
+    "void(u8[], u4|u8[], f8|f4[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], u8[], f8, u8, u8, u8)",
+    fast=True,
 )
 def tube_epoch(
     indptr, indices, values, target, diagonal, upper, square_norms, alpha, w, active, chunks, limits, state, bias,
@@ -202,7 +203,7 @@ def tube_epoch(
 
 
 @loop(
-    "i8(u8[], u4|u8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], u8[], f8, u8, i8, f8, u8)",
+    "i8(u8[], u4|u8[], f8|f4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], u8[], f8, u8, i8, f8, u8)",
     fast=True,
 )
 def dcd_epochs(
@@ -231,7 +232,7 @@ def dcd_epochs(
     return max_epochs
 
 
-@loop("void(u8[], u4|u8[], f8[], u8[], f8[], f8[], f8[], f8)", fast=True)
+@loop("void(u8[], u4|u8[], f8|f4[], u8[], f8[], f8[], f8[], f8)", fast=True)
 def face_combination(indptr, indices, values, rows, y, factors, v, bias):
     """v = sum_k factors_k y_k x_k over the face."""
     for j in range(np.uint64(len(v))):
@@ -241,7 +242,7 @@ def face_combination(indptr, indices, values, rows, y, factors, v, bias):
         add_multiple(indices, values, v, y[k] * factors[k], indptr[i], indptr[i + ONE], bias)
 
 
-@loop("void(u8[], u4|u8[], f8[], u8[], f8[], f8[], f8[], f8[], f8[], f8)", fast=True)
+@loop("void(u8[], u4|u8[], f8|f4[], u8[], f8[], f8[], f8[], f8[], f8[], f8)", fast=True)
 def face_product(indptr, indices, values, rows, y, diagonal, factors, v, product, bias):
     """product_k = y_k x_k.v + diagonal_k factors_k over the face, v = sum_k factors_k y_k x_k."""
     face_combination(indptr, indices, values, rows, y, factors, v, bias)

@@ -95,7 +95,7 @@ def difference_at(rho, upper, alpha, z, active, rows):
     return total
 
 
-@loop("i8(u8[], u4|u8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], u8[], f8[], f8, f8, f8, u8)")
+@loop("i8(u8[], u4|u8[], f8|f4[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], u8[], f8[], f8, f8, f8, u8)")
 def pair_rounds(
     indptr, indices, values, upper, square_norms, alpha, w, z, scratch, active, up, down, state, range_tol, gap, scale,
     max_rounds,

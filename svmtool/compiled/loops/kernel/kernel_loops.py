@@ -304,7 +304,7 @@ def first_row_without(indptr, indices, last):
     return -1
 
 
-@loop("void(i8[], i4|i8[], f8[], i4[], f8[], f8[], f8[], i8, i8, i8)")
+@loop("void(i8[], i4|i8[], f8|f4[], i4[], f8[], f8[], f8[], i8, i8, i8)")
 def linear_decisions(indptr, indices, values, features, W, rho, decisions, n_places, lo, hi):
     """decisions[i, :] = x_i W - rho for rows lo .. hi-1, W (places, pairs)."""
     pairs = len(rho)

@@ -6,7 +6,7 @@ from svmtool.compiled import loop
 from svmtool.compiled.loops.rows.row_loops import ONE, product_of_row
 
 
-@loop("u8(u8[], u4|u8[], f8[], u8[], f8[], f8[], u8[], f8[], f8[], f8[], u8[], f8, u8, u8, u8)", fast=True)
+@loop("u8(u8[], u4|u8[], f8|f4[], u8[], f8[], f8[], u8[], f8[], f8[], f8[], u8[], f8, u8, u8, u8)", fast=True)
 def falsvm_rows(indptr, indices, values, order, y, cost, taken, w, P, Z, state, bias, d, lo, hi):
     """Add the rows among order[lo] .. order[hi-1] that w misclassifies; returns the position where it stopped.
 

@@ -23,7 +23,7 @@ def count_columns(indptr, indices, counts, lo, hi):
         counts[indices[k]] += ONE
 
 
-@loop("void(u8[], u4|u8[], f8[], u8[], u4[], f8[], u8, u8)")
+@loop("void(u8[], u4|u8[], f8|f4[], u8[], u4[], f8[], u8, u8)")
 def fill_columns(indptr, indices, values, at, row_numbers, column_values, lo, hi):
     """Store rows lo .. hi-1 by columns: column j from at_j on; at_j becomes its end."""
     for i in range(lo, hi):

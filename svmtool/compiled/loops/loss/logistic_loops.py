@@ -145,7 +145,7 @@ def best_logit(t, z, s, strength):
     return v
 
 
-@loop("void(u8[], u4|u8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], f8, u8, u8, u8)", fast=True)
+@loop("void(u8[], u4|u8[], f8|f4[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], f8, u8, u8, u8)", fast=True)
 def logistic_epoch(indptr, indices, values, y, cost, squares, t, w, chunks, state, found, bias, chunk, first, last):
     """Chunks first .. last - 1 of an epoch of dual coordinate descent, alpha_i = C_i / (1 + exp(-t_i)); see
     dcd_loops.py.

@@ -78,7 +78,7 @@ def check_indices(indptr, indices, facts, lo, hi):
     facts[2] += falls
 
 
-@loop("u8(f8[], u8[], u4[], f8[], u8)")
+@loop("u8(f8|f4[], u8[], u4[], f8|f4[], u8)")
 def csr_of_dense(X, indptr, indices, values, d):
     """The values of X that are not zero as CSR, in arrays of X's size; returns their number.
 

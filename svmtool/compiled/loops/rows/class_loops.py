@@ -57,14 +57,14 @@ def add_row(indices, values, W, u, at, start, stop, bias, wide):
             W[j + THREE] += v * u3
 
 
-@loop("void(u8[], u4|u8[], f8[], f8[], f8[], f8, u8, u8, u8)", fast=True)
+@loop("void(u8[], u4|u8[], f8|f4[], f8[], f8[], f8, u8, u8, u8)", fast=True)
 def class_scores(indptr, indices, values, W, S, bias, wide, lo, hi):
     """S_i = W'x_i for rows lo .. hi-1."""
     for i in range(lo, hi):
         scores_of_row(indices, values, W, S, i * wide, indptr[i], indptr[i + ONE], bias, wide)
 
 
-@loop("void(u8[], u4|u8[], f8[], f8[], f8[], f8, u8, u8, u8)", fast=True)
+@loop("void(u8[], u4|u8[], f8|f4[], f8[], f8[], f8, u8, u8, u8)", fast=True)
 def class_transpose_product(indptr, indices, values, U, G, bias, wide, lo, hi):
     """G += sum_i x_i U_i' over rows lo .. hi-1."""
     for i in range(lo, hi):

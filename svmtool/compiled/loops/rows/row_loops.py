@@ -10,9 +10,14 @@ ZERO = np.uint64(0)
 
 @helper(fast=True)
 def row_dot(indices, values, w, start, stop):
+    """x.w of one row x, the values from start to stop; without indices those of the first features."""
     total = 0.0
-    for k in range(start, stop):
-        total += values[k] * w[indices[k]]
+    if len(indices) == 0:
+        for k in range(stop - start):
+            total += values[start + k] * w[k]
+    else:
+        for k in range(start, stop):
+            total += values[k] * w[indices[k]]
     return total
 
 
@@ -27,9 +32,13 @@ def product_of_row(indices, values, w, start, stop, bias):
 
 @helper(fast=True)
 def add_multiple(indices, values, w, t, start, stop, bias):
-    """w += t x for one row x; bias as of `product_of_row`."""
-    for k in range(start, stop):
-        w[indices[k]] += t * values[k]
+    """w += t x for one row x, see `row_dot`; bias as of `product_of_row`."""
+    if len(indices) == 0:
+        for k in range(stop - start):
+            w[k] += t * values[start + k]
+    else:
+        for k in range(start, stop):
+            w[indices[k]] += t * values[k]
     if bias >= 0.0:
         w[np.uint64(len(w)) - ONE] += t * bias
 
@@ -42,14 +51,14 @@ def dot(a, b):
     return total
 
 
-@loop("void(u8[], u4|u8[], f8[], f8[], f8[], f8[], f8, u8, u8)", fast=True)
+@loop("void(u8[], u4|u8[], f8|f4[], f8[], f8[], f8[], f8, u8, u8)", fast=True)
 def csr_margins(indptr, indices, values, w, y, z, shift, lo, hi):
     """z_i = y_i (x_i.w + shift)."""
     for i in range(lo, hi):
         z[i] = y[i] * (row_dot(indices, values, w, indptr[i], indptr[i + ONE]) + shift)
 
 
-@loop("void(u8[], u4|u8[], f8[], f8[], f8[], u8, u8)", fast=True)
+@loop("void(u8[], u4|u8[], f8|f4[], f8[], f8[], u8, u8)", fast=True)
 def csr_transpose_product(indptr, indices, values, u, g, lo, hi):
     """g += sum_i u_i x_i; rows with u_i = 0 are skipped."""
     for i in range(lo, hi):
@@ -59,7 +68,7 @@ def csr_transpose_product(indptr, indices, values, u, g, lo, hi):
                 g[indices[k]] += c * values[k]
 
 
-@loop("void(u8[], u4|u8[], f8[], f8[], u8[], f8[], u8, u8, u8)", fast=True)
+@loop("void(u8[], u4|u8[], f8|f4[], f8[], u8[], f8[], u8, u8, u8)", fast=True)
 def csr_class_sums(indptr, indices, values, u, number, sums, d, lo, hi):
     """Row number_i of sums (d columns) += u_i x_i."""
     for i in range(lo, hi):
@@ -70,7 +79,7 @@ def csr_class_sums(indptr, indices, values, u, number, sums, d, lo, hi):
                 sums[at + indices[k]] += c * values[k]
 
 
-@loop("f8(u8[], u4|u8[], f8[], f8[], f8[], f8[], f8, u8, u8)", fast=True)
+@loop("f8(u8[], u4|u8[], f8|f4[], f8[], f8[], f8[], f8, u8, u8)", fast=True)
 def csr_curvature_product(indptr, indices, values, c, v, g, shift, lo, hi):
     """g += sum_i c_i (x_i.v + shift) x_i in one pass; returns sum_i c_i (x_i.v + shift), for the bias."""
     total = 0.0
@@ -83,7 +92,7 @@ def csr_curvature_product(indptr, indices, values, c, v, g, shift, lo, hi):
     return total
 
 
-@loop("void(u8[], u4|u8[], f8[], f8[], f8[], u8, u8, u8)", fast=True)
+@loop("void(u8[], u4|u8[], f8|f4[], f8[], f8[], u8, u8, u8)", fast=True)
 def csr_gram(indptr, indices, values, c, gram, d, lo, hi):
     """Upper triangle of gram (d x d, row-major) += sum_i c_i x_i x_i'; c_i < 0 removes a row."""
     for i in range(lo, hi):
@@ -132,7 +141,7 @@ def csr_gram(indptr, indices, values, c, gram, d, lo, hi):
             k += ONE
 
 
-@loop("void(u8[], u4|u8[], f8[], f8[], f8[], u8, u8)", fast=True)
+@loop("void(u8[], u4|u8[], f8|f4[], f8[], f8[], u8, u8)", fast=True)
 def csr_diagonal(indptr, indices, values, c, diagonal, lo, hi):
     """diagonal_j += sum_i c_i x_ij^2."""
     for i in range(lo, hi):
@@ -141,17 +150,17 @@ def csr_diagonal(indptr, indices, values, c, diagonal, lo, hi):
                 diagonal[indices[k]] += c[i] * values[k] * values[k]
 
 
-@loop("void(u8[], f8[], f8[], u8, u8)", fast=True)
+@loop("void(u8[], f8|f4[], f8[], u8, u8)", fast=True)
 def csr_square_norms(indptr, values, norms, lo, hi):
     """norms_i = |x_i|^2."""
     for i in range(lo, hi):
         total = 0.0
         for k in range(indptr[i], indptr[i + ONE]):
-            total += values[k] * values[k]
+            total += np.float64(values[k]) * values[k]
         norms[i] = total
 
 
-@loop("void(u8[], u4|u8[], f8[], f8[], f8[], u8, u8, u8)", fast=True)
+@loop("void(u8[], u4|u8[], f8|f4[], f8[], f8[], u8, u8, u8)", fast=True)
 def csr_quadratic(indptr, indices, values, matrix, forms, d, lo, hi):
     """forms_i = x_i'M x_i for a symmetric M (d x d)."""
     for i in range(lo, hi):
@@ -165,7 +174,7 @@ def csr_quadratic(indptr, indices, values, matrix, forms, d, lo, hi):
         forms[i] = total
 
 
-@loop("void(u8[], u4|u8[], f8[], u8[], u8[], u4[], f8[])")
+@loop("void(u8[], u4|u8[], f8|f4[], u8[], u8[], u4[], f8|f4[])")
 def csr_take(indptr, indices, values, chosen, taken_indptr, taken_indices, taken_values):
     """Copy the rows `chosen`; taken_indptr[1:] is written, the other two must be large enough."""
     at = np.uint64(0)
@@ -178,7 +187,7 @@ def csr_take(indptr, indices, values, chosen, taken_indptr, taken_indices, taken
         taken_indptr[r + 1] = at
 
 
-@loop("void(u8[], u4|u8[], f8[], f8[], u8, u8, u8)")
+@loop("void(u8[], u4|u8[], f8|f4[], f8|f4[], u8, u8, u8)")
 def csr_to_dense(indptr, indices, values, dense, d, lo, hi):
     """Write rows lo .. hi-1 to dense (rows x d, initially 0)."""
     for i in range(lo, hi):
@@ -186,7 +195,7 @@ def csr_to_dense(indptr, indices, values, dense, d, lo, hi):
             dense[(i - lo) * d + indices[k]] = values[k]
 
 
-@loop("void(u8[], u4[], f8[], u8[], u4[], f8[], f8[], f8[], u8, u8, u8, u8)", fast=True)
+@loop("void(u8[], u4[], f8|f4[], u8[], u4[], f8|f4[], f8[], f8[], u8, u8, u8, u8)", fast=True)
 def csr_products(
     indptr, indices, values, other_indptr, other_indices, other_values, scratch, P, width, triangle, lo, hi
 ):  # fmt: skip

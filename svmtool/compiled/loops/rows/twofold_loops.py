@@ -1,6 +1,6 @@
 """Products with sparse rows in twice the precision: each sum is a number and the sum of its rounding errors."""
 
-from numpy import uint64
+from numpy import float64, uint64
 
 from svmtool.compiled import _library, loop
 
@@ -8,7 +8,7 @@ if _library is None:
     from svmtool.compiled.loops.kernel.kernel_loops import product_error, sum_error
 
 
-@loop("void(u8[], u4|u8[], f8[], f8[], f8[], f8[], f8[], f8, u8, u8)")
+@loop("void(u8[], u4|u8[], f8|f4[], f8[], f8[], f8[], f8[], f8, u8, u8)")
 def csr_twofold_margins(indptr, indices, values, w, y, z, rest, bias, lo, hi):
     """z_i + rest_i = y_i x_i.w, with the bias feature, whose weight is the last, where bias >= 0."""
     for i in range(lo, hi):
@@ -18,22 +18,22 @@ def csr_twofold_margins(indptr, indices, values, w, y, z, rest, bias, lo, hi):
             total = bias * v
             error = product_error(bias, v, total)
         for k in range(indptr[i], indptr[i + uint64(1)]):
-            v = w[indices[k]]
-            term = values[k] * v
+            v, x = w[indices[k]], float64(values[k])
+            term = x * v
             new = total + term
-            error += sum_error(total, term, new) + product_error(values[k], v, term)
+            error += sum_error(total, term, new) + product_error(x, v, term)
             total = new
         z[i], rest[i] = y[i] * total, y[i] * error
 
 
-@loop("void(u8[], u4|u8[], f8[], f8[], f8[], f8[], u8, u8)")
+@loop("void(u8[], u4|u8[], f8|f4[], f8[], f8[], f8[], u8, u8)")
 def csr_twofold_sums(indptr, indices, values, u, g, rest, lo, hi):
     """g + rest += sum_i u_i x_i."""
     for i in range(lo, hi):
         if u[i] != 0.0:
             for k in range(indptr[i], indptr[i + uint64(1)]):
-                j = indices[k]
-                term = u[i] * values[k]
+                j, x = indices[k], float64(values[k])
+                term = u[i] * x
                 new = g[j] + term
-                rest[j] += sum_error(g[j], term, new) + product_error(u[i], values[k], term)
+                rest[j] += sum_error(g[j], term, new) + product_error(u[i], x, term)
                 g[j] = new

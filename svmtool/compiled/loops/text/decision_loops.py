@@ -61,7 +61,7 @@ def sparse_fault(starts, labels, W, columns):
     return -1
 
 
-@loop("void(i8[], i4|i8[], f8[], i8[], i4[], f8[], f8[], i8, i8, f8, f8, i8, i8)")
+@loop("void(i8[], i4|i8[], f8|f4[], i8[], i4[], f8[], f8[], i8, i8, f8, f8, i8, i8)")
 def decide(indptr, indices, values, starts, labels, W, out, columns, n_features, bias, rho, first, last):
     """out[i, :] = x_i W + bias W[n_features] - rho for rows first <= i < last.
 
