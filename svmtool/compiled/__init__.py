@@ -6,8 +6,8 @@ A loop is a function over 1-D C-contiguous arrays and scalars, arrays first:
     def dot(a, b, n): ...
 
 Types: u1 i4 u4 i8 u8 f4 f8, with [] for an array; the result is void or a scalar.  A signed array is accepted for an
-unsigned argument.  Arguments `u4|u8[]` take arrays of both sizes, all that are declared so arrays of the same one; a loop
-with two such kinds, indices and values, is not compiled for the second size of both.
+unsigned argument.  Arguments `u4|u8[]` take arrays of both sizes, all that are declared so arrays of the same one; a
+loop with two such kinds, indices and values, is not compiled for the second size of both.
 numba lets negative indices count from the end, which costs a test at each access and prevents vectorisation; indices
 and bounds that are declared unsigned avoid it.  A loop allocates nothing, raises nothing and calls only other loops and
 functions marked `@helper` (numba infers the types of these calls).  Loop names are unique in the package.

@@ -65,12 +65,12 @@ class DualCoordinateDescent:
     liblinears_limit = LATE_EPOCHS
 
     @staticmethod
-    def possible(rows: Rows, cost: np.ndarray, free_bias: bool, copied: bool = False) -> bool:
+    def possible(rows: Rows, cost: np.ndarray, free_bias: bool, dense: bool = False) -> bool:
         """Return whether the dual of a problem on these rows is one of this form, and single rows can be visited.
 
-        copied: also where that takes a copy of the rows.
+        dense: also where they are dense.
         """
-        visited = stored_rows(rows).offers_coordinate_descent or (copied and rows.has_sparse_form)
+        visited = stored_rows(rows).offers_coordinate_descent or (dense and rows.has_sparse_form)
         return visited and not free_bias and bool(np.all(cost > 0))
 
     def __init__(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class CsrRows(Rows):
-    """Compressed sparse rows: indptr i8[n+1], indices i4 or i8[nnz] from 0, values f8 or f4[nnz]; for the passes see Rows."""
+    """Compressed sparse rows: indptr i8[n+1], indices i4 or i8[nnz] from 0, values f8 or f4[nnz]; see Rows."""
 
     offers_coordinate_descent = has_sparse_form = have_kernel = True
 

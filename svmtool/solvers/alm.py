@@ -56,7 +56,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     if task.bias_only_solution() is not None:
         return Plan("bias", BIAS_WHY)
     why = f"{d} features, " + (f"at most {GRAM_BELOW}" if narrow else f"more than {GRAM_BELOW}")
-    by_epochs = DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias, copied=True)
+    by_epochs = DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias, dense=True)
     if start is None and (task.p == 1.0 or (task.p == 2.0 and not narrow)) and by_epochs:
         return Plan("epochs" if narrow else "epochs-dual", why)
     return Plan("primal" if narrow else "dual", why)

@@ -49,7 +49,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     n, d = task.rows.n, task.rows.d
     if task.target is not None and task.bias_only_solution() is not None:
         return Plan("bias", BIAS_WHY)
-    by_epochs = n > 0 and DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias, copied=True)
+    by_epochs = n > 0 and DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias, dense=True)
     # Where n < d few rows' pieces hold along a Newton step that starts far away: it is short, and there are many
     few = f"{d} features, at most {GRAM_BELOW}"
     if d <= GRAM_BELOW and not (by_epochs and n < d):

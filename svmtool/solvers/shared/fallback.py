@@ -88,7 +88,7 @@ def _hinge(task: Task, p: float, gap: float, monitor: Monitor) -> Best | None:
     interior = interior_steps.candidate(task, p, run)
     if interior is not None:
         interior[0]()
-    epochs = p == 1.0 and DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias, copied=True)
+    epochs = p == 1.0 and DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias, dense=True)
     if epochs and run.best.gap > gap:
         run.run(Epochs(run, DualCoordinateDescent.of_power(task.rows, task.y, task.cost, p, 1, task.target)), None)
     return run.best if epochs or interior is not None else None

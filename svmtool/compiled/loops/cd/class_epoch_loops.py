@@ -51,7 +51,8 @@ def add_classes(indices, values, W, u, classes, at, size, start, stop, bias, wid
 
 
 @loop(
-    "void(u8[], u4|u8[], f8|f4[], u8[], f8[], f8[], f8[], f8[], f8[], u4[], u4[], u8[], u8[], f8[], u8[], f8, u8, u8, u8)",
+    "void(u8[], u4|u8[], f8|f4[], u8[], f8[], f8[], f8[], f8[], f8[], u4[], u4[], u8[], u8[], f8[], u8[], f8, u8, u8, "
+    "u8)",
     fast=True,
 )
 def class_epoch(
