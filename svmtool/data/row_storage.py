@@ -50,9 +50,9 @@ class Rows:
         @property
         def narrow_arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]: ...  # of CSR rows, with indices i4
 
-        # What loops that visit single rows take: csr_arrays, of dense rows without indices, see row_dot
         @property
-        def row_arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]: ...
+        def row_arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+            """What loops that visit single rows take: `csr_arrays`, of dense rows without indices, see row_dot."""
 
         csr_arrays: tuple[np.ndarray, np.ndarray, np.ndarray]  # CSR: indptr i8[n+1], indices i4|i8[nnz], values f8
 

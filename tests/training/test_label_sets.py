@@ -157,7 +157,7 @@ def test_labels_that_the_model_lacks_count_as_missed(files, svm_train, capsys):
     (files / "u").write_text("9 1:1\n1,9 1:1\n")
     assert predict.main(["--metrics", "u", "m", "o"]) == 0
     out, err = capsys.readouterr()
-    assert "Exact matches = 0% (0/2)" in out and "1 labels that the model lacks (9)" in err
+    assert "Exact matches = 0% (0/2)" in out and "1 label that the model lacks (9)" in err
 
 
 def test_thresholds_of_folds(files, svm_train, capsys):
@@ -372,7 +372,7 @@ def test_labels_of_one_that_no_model_has(files, svm_train, capsys, label):
     svm_train("-q", "--multilabel", "d", "m")
     (files / "u").write_text(f"{label} 1:1\n1 1:1\n")
     assert predict.main(["--metrics", "u", "m", "o"]) == 0
-    assert "the rows have 1 labels that the model lacks" in capsys.readouterr().err
+    assert "the rows have 1 label that the model lacks" in capsys.readouterr().err
 
 
 def test_rows_without_any_label_are_no_problem(files, svm_train):

@@ -101,4 +101,5 @@ class SetReport:
         if not self.beyond:
             return []
         some = ", ".join(f"{label:g}" for label in sorted(self.beyond)[:6]) + (", .." if len(self.beyond) > 6 else "")
-        return [f"WARNING: the rows have {len(self.beyond)} labels that the model lacks ({some})"]
+        count = f"{len(self.beyond)} label{'s' * (len(self.beyond) != 1)}"
+        return [f"WARNING: the rows have {count} that the model lacks ({some})"]
