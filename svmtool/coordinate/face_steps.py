@@ -33,7 +33,7 @@ def face_steps(p: Any, max_visits: float, max_steps: int = FIRST_STEPS) -> tuple
     next turn.
     """
     face = np.flatnonzero((p.alpha > 0.0) & (p.alpha < p.upper))
-    m, rows, bias, indptr = len(face), face % p.data.n, p.bias, p.data.row_arrays[0]
+    m, rows, bias, indptr = len(face), face % p.data.n, p.bias, p.arrays[0]
     nnz = float(np.sum(indptr[rows + 1] - indptr[rows]))
     cost = 2.0 * nnz + 0.1 * len(p.w) + 4.0 * m  # of a step
     if m == 0 or max_visits < 3.0 * cost:
@@ -42,7 +42,7 @@ def face_steps(p: Any, max_visits: float, max_steps: int = FIRST_STEPS) -> tuple
     curvature, z, v = np.maximum(p.square_norms[rows] + diagonal, 1e-300), np.empty(p.n), np.empty(len(w))
     p.rows.margins(w, p.y, z)
     residual = (p.target - z)[face] - diagonal * alpha
-    on_face, product = (*p.data.row_arrays, rows, p.y[face]), np.empty(m)
+    on_face, product = (*p.arrays, rows, p.y[face]), np.empty(m)
 
     def along(direction: np.ndarray) -> np.ndarray:
         dcd_loops.face_product(*on_face, diagonal, direction, v, product, bias)

@@ -78,7 +78,7 @@ class DualCoordinateDescent:
         alpha: np.ndarray | None = None, target: np.ndarray | None = None, face_first: float = FACE_FIRST_VISITS,
     ):  # fmt: skip
         data = stored_rows(rows)
-        self.data, self.rows, self.y = data, rows, y
+        self.data, self.arrays, self.rows, self.y = data, data.row_arrays, rows, y
         self.n, self.bias = rows.n, rows.bias
         self.count, self.visits = 0, 0.0  # epochs so far, and visits to each row, on average
         self.row_length = rows.nnz / max(self.n, 1)
@@ -102,7 +102,7 @@ class DualCoordinateDescent:
         if data.mapped is not None and data is not rows:
             epoch, signs = dcd_loops.tube_epoch, ()
         self._epoch = epoch.bind(
-            *data.row_arrays, *signs, self.target, diagonal, upper, self.square_norms,
+            *self.arrays, *signs, self.target, diagonal, upper, self.square_norms,
             self.alpha, self.w, self.active, self._chunks, self.limits, self.state,
         )  # fmt: skip
 

@@ -167,13 +167,7 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
             self._complete = False
         for name, values in (("X", X), ("y", y)):
             refuse_unsound(values, name)
-        checks = {
-            "accept_sparse": "csr",
-            "dtype": list(self._types) if isinstance(self._types, tuple) else self._types,
-            "order": "C",
-            "accept_large_sparse": True,
-            **options,
-        }
+        checks = {"accept_sparse": "csr", "dtype": self._types, "order": "C", "accept_large_sparse": True, **options}
         with numbers_in_range():
             return validate_data(self, X, y, **checks)
 

@@ -52,7 +52,7 @@ class LinearSVR(RegressorMixin, LinearModel, LinearTraining):
     True
     """
 
-    _types = (np.float64, np.float32)
+    _types = [np.float64, np.float32]
     _parameter_constraints: dict = {
         **LINEAR_CONSTRAINTS,
         "epsilon": [NOT_NEGATIVE],

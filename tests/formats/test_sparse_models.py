@@ -109,6 +109,7 @@ def changed(path, name, value):
         ("indices", lambda a: -a, "is damaged at feature"),
         ("indices", lambda a: a[::-1], "is damaged at feature"),
         ("indices", lambda a: a.astype(float), "type f"),
+        ("indices", lambda a: a.astype(np.int64) + 2**32, "integers of 32 bits"),
         ("indptr", lambda a: a[::-1], "span"),
         ("indptr", lambda a: a[:-1], "sizes"),
         ("indptr", lambda a: np.append(0, np.append(np.full(len(a) - 2, a[-1] + 9), a[-1])), "is damaged at feature"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Iterable
+from typing import BinaryIO
 
 import numpy as np
 
@@ -61,15 +62,18 @@ def parse(text: ModelText) -> LinearModel:
         raise ModelError(f"{e}\ncan't open model file {text.path}") from None
 
 
-def _read(file: io.BufferedIOBase) -> LinearModel:
-    archive = Archive(file, memory())  # type: ignore[arg-type]
+def _read(file: BinaryIO) -> LinearModel:
+    archive = Archive(file, memory())
     header, notes = (archive.array(name, "u").astype(np.uint8, copy=False).tobytes() for name in ("header", "notes"))
     fields = header_of(ModelText.of(header, "header"))
     lines = tuple(line for line in notes.decode("utf-8", "replace").split("\n") if line.startswith("#"))
     word, labels, features, bias = (fields.get(key) for key in ("solver_type", "label", "nr_feature", "bias"))
     shape = weight_rows(features, bias), weight_columns(word, fields["nr_class"])
     indptr = np.ascontiguousarray(archive.array("indptr", "i"), np.int64)
-    columns = np.ascontiguousarray(archive.array("indices", "i"), np.int32)
+    columns = archive.array("indices", "i")
+    if columns.dtype.itemsize != 4:  # larger numbers would wrap
+        raise ArchiveError("its array 'indices' does not hold integers of 32 bits")
+    columns = np.ascontiguousarray(columns, np.int32)
     values = np.ascontiguousarray(archive.array("data", "f"), np.float64)
     if indptr.shape != (shape[0] + 1,) or columns.shape != values.shape or columns.ndim != 1:
         raise ArchiveError("its arrays do not have the sizes that its header states")
