@@ -25,6 +25,14 @@ from svmtool.training.notices import Notice
 
 LOGISTIC, L1_LOGISTIC = 0, 6  # numbers of solvers
 WORD = "L2R_LR"  # in a model file
+AT_LIMIT = {  # scikit-learn's words, by `solver`, which programs filter warnings by
+    "liblinear": "Liblinear failed to converge, increase the number of iterations",
+    "lbfgs": "lbfgs failed to converge after {max_iter} iteration(s).  Increase the number of iterations",
+    "newton-cg": "newton-cg failed to converge after {max_iter} iteration(s).  Increase the number of iterations",
+    "newton-cholesky": "Newton solver did not converge after {max_iter} iterations",
+    "sag": "The max_iter was reached which means the coef_ did not converge",
+    "saga": "The max_iter was reached which means the coef_ did not converge",
+}
 PENALTY_DEPRECATED = parse_version(sklearn.__version__) >= parse_version("1.8.dev0")  # by this scikit-learn
 
 
@@ -72,10 +80,6 @@ class LogisticRegression(LinearClassifier):
 
     _described: Texts = {"random_state": PARAMETERS["random_state"]}  # it has no folds
     probability = "logistic"  # the model's own
-    _at_limit = (  # scikit-learn's words
-        "The max_iter was reached which means the coef_ did not converge: the fit with solver={solver} failed to "
-        "converge (max_iter={max_iter}).  Increase the number of iterations"
-    )
     _parameter_constraints: dict = {
         **LINEAR_CONSTRAINTS,
         "C": [COST],
@@ -98,6 +102,10 @@ class LogisticRegression(LinearClassifier):
         self.fit_intercept, self.intercept_scaling, self.class_weight = fit_intercept, intercept_scaling, class_weight
         self.random_state, self.solver, self.max_iter, self.verbose = random_state, solver, max_iter, verbose
         self.warm_start, self.n_jobs, self.max_seconds = warm_start, n_jobs, max_seconds
+
+    @property
+    def _at_limit(self) -> str:
+        return AT_LIMIT[self.solver]
 
     def _problem(self) -> dict[str, Any]:
         C, share = self._regulariser()
