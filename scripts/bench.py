@@ -72,11 +72,12 @@ PARTS = {
     "kernel-predict": kernel_predict.kernel_predict,
     "kernel-ls": kernel_ls.kernel_ls,
     "on-disk": on_disk.on_disk,
+    "large": on_disk.large,
     "spark": spark.spark,
     "python": python.python,
     "call": python.call,
 }
-ON_REQUEST = ("on-disk",)  # needs gigabytes of disk
+ON_REQUEST = ("on-disk", "large")  # need gigabytes of disk
 
 
 def options(argv: list[str] | None = None) -> argparse.Namespace:
@@ -116,8 +117,8 @@ def options(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--minutes", type=float, default=20.0, help="time in which `all-sets` and `python` start pairs")
     parser.add_argument("--limit", type=float, default=60.0, help="seconds of a run of `all-sets`, a fit of `python`")
     parser.add_argument("--seed", type=int, default=1, help="seed of the order of pairs in `all-sets` and `python`")
-    parser.add_argument("--memory", default="1G", help="svm-train's --memory in `on-disk`")
-    parser.add_argument("--made-mb", type=int, default=4000, help="size of the text that `on-disk` generates, MB")
+    parser.add_argument("--memory", default="1G", help="svm-train's --memory in `on-disk` and `large`")
+    parser.add_argument("--made-mb", type=int, default=4000, help="most MB of text that `on-disk` and `large` generate")
     parser.add_argument(
         "--made-folder", default=None, help="folder for it (default: the cache); needs 4 times its size"
     )

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from bench_parts.measure import NoSetsError, Report, environment
+from bench_parts.measure import REPOSITORY, NoSetsError, Report, Sample, environment, run_once
 
 
 class Context:
@@ -78,6 +78,24 @@ class Context:
     def path(self, name: str) -> str:
         """A scratch file."""
         return str(self.scratch / name)
+
+    def made(self, kind: str, size: str, amount: float, features: int | None = None) -> str:
+        """Path of a set that scripts/make_large.py writes, kept for later runs; size: "mb" or "rows"."""
+        path = Path(self.made_folder or self.scratch) / f"{kind}-{amount:g}{size}-{features or 'all'}"
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            more = [] if features is None else ["--features", features]
+            argv = [
+                sys.executable,
+                REPOSITORY / "scripts" / "make_large.py",
+                kind,
+                path,
+                f"--{size}",
+                f"{amount:g}",
+                *more,
+            ]
+            run_once(argv, Sample(), environment())
+        return str(path)
 
     def draw(self, script: str, name: str, curves: dict) -> None:
         """Run a drawing script of this folder for a plot of this name; prints the result."""

@@ -1,13 +1,13 @@
-"""svm-train --memory on a synthetic file larger than the limit: peak memory and time against training in memory."""
+"""Generated files of gigabytes: svm-train beside LIBLINEAR and LIBSVM, and --memory against training in memory."""
 
 from __future__ import annotations
 
 import re
 import shutil
-import sys
 from pathlib import Path
 
-from bench_parts import bars, child_made
+from bench_parts import bars
+from bench_parts.commands import compare
 from bench_parts.context import Context
 from bench_parts.measure import Sample, environment, ours, run_once, solver
 
@@ -18,14 +18,41 @@ LETTERS = {"K": 1e3, "M": 1e6, "G": 1e9}
 CERTIFICATE = re.compile(r"Certified relative gap = (\S+) \(primal (\S+), dual")
 
 
+LARGE = {"dense": 1000, "onehot": None, "trigrams": None}  # kind of scripts/make_large.py: features
+
+
+def large(ctx: Context) -> None:
+    """Each kind of large set: linear training in memory and with --memory, and kernels on its first rows."""
+    ctx.report.section("large", "Generated sets, whole process (ratio: LIBLINEAR, with kernels LIBSVM / ours)")
+    least = {}
+    for kind, features in LARGE.items():
+        path = ctx.made(kind, "mb", min(ctx.made_mb, bars.LARGE_MB), features)
+        for number in ctx.numbers or bars.LARGE_NUMBERS:
+            words = ["-q", "-s", str(number)]
+            jobs = {
+                "ours": [*ours("train"), *words, path, ctx.path("ours.model")],
+                "disk": [*ours("train"), *words, "--memory", ctx.memory, path, ctx.path("disk.model")],
+                "theirs": [ctx.reference("train"), *words, path, ctx.path("theirs.model")],
+            }
+            least[f"-s {number}, {kind}"] = compare(ctx, f"{kind} -s {number}", jobs)
+            shutil.rmtree(f"{path}.rows", ignore_errors=True)
+        part = ctx.made(kind, "mb", min(ctx.made_mb, bars.LARGE_KERNEL_MB), features)
+        for number in bars.LARGE_KERNELS:
+            words = ["-q", "-s", str(number), "-t", "2"]
+            jobs = {
+                "ours": [*ours("train"), *words, part, ctx.path("ours.model")],
+                "theirs": [ctx.reference("svm-train"), *words, part, ctx.path("theirs.model")],
+            }
+            least[f"-s {number} -t 2, {kind}"] = compare(ctx, f"{kind} -s {number} -t 2", jobs)
+    for what, ratio in least.items():
+        if ratio is not None:
+            ctx.report.bar(f"large sets, {what}, theirs / ours", ratio, ">=", bars.LARGE_EACH)
+
+
 def on_disk(ctx: Context) -> None:
     """Each solver number in memory, with --memory for the first time, and with --memory again."""
     limit = float(ctx.memory[:-1]) * LETTERS[ctx.memory[-1]]
-    path = Path(ctx.made_folder or ctx.scratch) / f"made-{ctx.made_mb}"
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        child, n = Path(child_made.__file__), -(-int(ctx.made_mb * 1e6) // len(child_made.empty_line(FEATURES)))
-        run_once([sys.executable, child, path, n, FEATURES], Sample(), environment())
+    path = Path(ctx.made("dense", "mb", ctx.made_mb, FEATURES))
     rows = Path(f"{path}.rows")
     ctx.report.section(
         "on-disk",

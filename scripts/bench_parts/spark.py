@@ -57,12 +57,8 @@ def spark_sets(ctx: Context) -> list[tuple[str, str]]:
     names, (rows, d) = bars.QUICK["spark"] if ctx.quick else (bars.SPARK_SETS, bars.SPARK_ROWS)
     found = ctx.sets(names)
     if not ctx.files:
-        path = Path(ctx.path(f"made.{rows}x{d}"))
-        if not path.exists():
-            run_once(
-                [sys.executable, str(HERE / "child_made.py"), str(path), str(rows), str(d)], Sample(), environment()
-            )
-        found.append((path.name, str(path)))
+        path = ctx.made("dense", "rows", rows, d)
+        found.append((Path(path).name, path))
     return found
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
+from bench_context import context
 from conftest import REPOSITORY
 
 PARTS = REPOSITORY / "scripts" / "bench_parts"
@@ -59,14 +61,12 @@ def test_the_longest_path_through_the_tree(partitions, path):
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    path = tmp_path_factory.mktemp("made") / "rows"
-    answer_of("child_made.py", path, 300, 12)
-    return path
+    return Path(context(tmp_path_factory.mktemp("made")).made("dense", "rows", 300, 12))
 
 
 def test_made_rows_are_the_same_every_time_and_have_two_classes(made, tmp_path):
-    answer_of("child_made.py", tmp_path / "again", 300, 12)
-    assert (tmp_path / "again").read_bytes() == made.read_bytes()
+    again = context(tmp_path).made("dense", "rows", 300, 12)
+    assert Path(again).read_bytes() == made.read_bytes()
     table = svmlight.read(str(made))
     assert len(table) == 300 and table.n_features == 12 and len(table.values) == 300 * 12
     assert 100 < np.sum(table.labels > 0) < 200
