@@ -66,10 +66,12 @@ def few_digits(word, n):
 
 @helper
 def scaled(m, q):
-    """m 10^q correctly rounded, m > 0 any 64-bit word, and whether the rounding was decided.
+    """m 10^q correctly rounded, m any 64-bit word, and whether the rounding was decided.
 
-    Not decided: results that are not normal doubles, and rare cases for which 128 bits do not suffice.
+    Not decided: results that are neither 0 nor normal doubles, and rare cases for which 128 bits do not suffice.
     """
+    if m == 0:
+        return 0.0, True
     if 0 < m < MAX_EXACT_INTEGER and -22 <= q <= 22:
         return (m / TENS[-q] if q < 0 else m * TENS[q]), True
     if q < -342 or q > 308:
@@ -103,6 +105,23 @@ def scaled(m, q):
 
 
 @helper
+def exponent_at(text, p):
+    """A power of ten, `e` and digits, at p: it, 0 where there is none, the position after it, and whether it is one."""
+    if text[p] != 101 and text[p] != 69:  # e, E
+        return 0, p, True
+    p += 1
+    negative = text[p] == MINUS
+    if negative or text[p] == PLUS:
+        p += 1
+    exponent, first = 0, p
+    while 48 <= text[p] <= 57:
+        if exponent < 100000:
+            exponent = exponent * 10 + (text[p] - 48)
+        p += 1
+    return (-exponent if negative else exponent), p, p > first
+
+
+@helper
 def long_number(text, p):
     """Any decimal number without sign at p: its value, the position after it, and whether it could be read.
 
@@ -132,24 +151,10 @@ def long_number(text, p):
         else:
             break
         p += 1
-    if digits == 0:
+    exponent, p, fine = exponent_at(text, p)
+    if digits == 0 or not fine:
         return 0.0, p, False
-    if c == 101 or c == 69:  # e, E
-        p += 1
-        negative = text[p] == MINUS
-        if negative or text[p] == PLUS:
-            p += 1
-        exponent = digits = 0
-        while 48 <= text[p] <= 57:
-            if exponent < 100000:
-                exponent = exponent * 10 + (text[p] - 48)
-            digits += 1
-            p += 1
-        if digits == 0:
-            return 0.0, p, False
-        power += -exponent if negative else exponent
-    if m == 0:
-        return 0.0, p, True
+    power += exponent
     value, decided = scaled(m, power)
     if cut and decided:
         next_value, decided = scaled(m + 1, power)
@@ -161,7 +166,7 @@ def long_number(text, p):
 def number(text, p):
     """A decimal number at p: its value, the position after it, and whether it could be read.
 
-    Reads short forms, up to seven digits before and fifteen after the point, eight bytes at a time.
+    Reads up to seven digits before the point, and eighteen in all after leading zeros, eight bytes at a time.
     """
     c = text[p]
     negative = c == MINUS
@@ -169,33 +174,26 @@ def number(text, p):
         p += 1
     word = load8(text, p)
     n = digits_at_front(word)
-    if n == 8:
+    m, q, places, fits = few_digits(word, min(n, 7)), p + n, 0, n < 8
+    if fits and text[q] == POINT:
+        q += 1
+        k = 8
+        while fits and k == 8:
+            word = load8(text, q)
+            k = digits_at_front(word)
+            fits = m < INT_TENS[18 - k]
+            m = m * INT_TENS[k] + (eight_digits(word ^ ASCII_ZEROS) if k == 8 else few_digits(word, k))
+            places += k
+            q += k
+    value, fine = 0.0, False
+    if fits and n + places > 0 and m < MAX_EXACT_INTEGER and places <= 22 and text[q] <= BLANK:
+        value, fine = m / TENS[places], True  # the usual case, without the branches below
+    elif fits and n + places > 0:
+        exponent, q, fine = exponent_at(text, q)
+        if fine:
+            value, fine = scaled(m, exponent - places)
+    if not fine:
         value, q, fine = long_number(text, p)
-    else:
-        m = few_digits(word, n)
-        q = p + n
-        places = 0
-        fine = n > 0
-        if text[q] == POINT:
-            word = load8(text, q + 1)
-            places = digits_at_front(word)
-            if places < 8:
-                m = m * INT_TENS[places] + few_digits(word, places)
-            else:
-                more = load8(text, q + 9)
-                further = digits_at_front(more)
-                places += further
-                if further < 8 and n + places <= 18:
-                    m = m * 100000000 + eight_digits(word ^ ASCII_ZEROS)
-                    m = m * INT_TENS[further] + few_digits(more, further)
-                else:
-                    m = MAX_EXACT_INTEGER  # use long_number
-            fine = n + places > 0
-            q += 1 + places
-        if fine and m < MAX_EXACT_INTEGER and text[q] <= BLANK:
-            value = m / TENS[places]
-        else:
-            value, q, fine = long_number(text, p)
     return (-value if negative else value), q, fine
 
 
