@@ -220,6 +220,7 @@ class Request(Record):
     remove: str | None = None  # rows to remove from it
     every_rows: int | None = None  # rows of a stream between two written models
     every_seconds: float | None = None
+    single: bool = False  # values are read as float32
     memory: float | None = None  # bytes that the process may use; None: rows are kept in memory
     scratch: str = ""  # folder of rows on disk; empty: beside the data
     no_cache: bool = False  # remove rows on disk at the end of the run

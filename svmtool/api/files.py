@@ -186,7 +186,7 @@ def loads(text: str | bytes) -> Model:
 
 
 def read_svmlight(
-    path: Any, n_features: int | None = None, *, query_id: bool = False, multilabel: bool = False,
+    path: Any, n_features: int | None = None, *, query_id: bool = False, multilabel: bool = False, dtype: Any = float,
     threads: int | None = None, progress: bool = False,
 ) -> tuple[Any, ...]:  # fmt: skip
     """Read rows in LIBSVM's or SVMlight's text format.
@@ -201,6 +201,8 @@ def read_svmlight(
         Whether to return the numbers after `qid:` too.
     multilabel : bool
         Whether rows have several labels, `1,5,7 3:1`, or none.
+    dtype : {float, numpy.float32}
+        Of the values; labels are float64.
     threads : int, optional
         As of `fit`.
     progress : bool
@@ -208,7 +210,7 @@ def read_svmlight(
 
     Returns
     -------
-    X : scipy.sparse.csr_matrix of float64, (n, features)
+    X : scipy.sparse.csr_matrix of `dtype`, (n, features)
         The rows.
     y : ndarray of float64, (n,), or scipy.sparse.csr_matrix of int64, (n, labels)
         Their labels or target values; nan for a row without one.  With multilabel=True a matrix that marks each row's
@@ -228,15 +230,18 @@ def read_svmlight(
     if n_features is not None:
         n_features = whole("n_features", n_features, 0)
     form = SETS if flag("multilabel", multilabel) else SOME_LABELLED
+    kind = np.dtype(dtype).str[1:]
+    if kind not in ("f4", "f8"):
+        raise ValueError(f"dtype must be float32 or float64, not {dtype!r}")
     with RunContext(threads, progress=progress):
         if hasattr(path, "read"):
             source = _source_of(path)
             with doing("reading", source=source):
-                found = table.joined(table.read_raw(source, form=form))
+                found = table.joined(table.read_raw(source, form=form, dtype=kind))
         else:
             name = os.fspath(path)
             os.stat(name)
-            found = table.read(name, form=form)
+            found = table.read(name, form=form, dtype=kind)
     if n_features is None:
         n_features = found.n_features
     elif n_features < found.n_features:

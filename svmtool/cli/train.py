@@ -78,17 +78,17 @@ def _reading(command: options.Command, console: Console) -> Any:
     s, kernel = command.request, command.settings.problem.kernel
     needed = command.settings.row.kind not in UNSUPERVISED or s.folds is not None
     form = SETS if command.settings.run.multilabel else LABELLED if needed else SOME_LABELLED
-    stop = StopFlag(command.settings.stopping.max_seconds, console.began)
+    stop, dtype = StopFlag(command.settings.stopping.max_seconds, console.began), "f4" if s.single else "f8"
     if kernel is not None:
         from svmtool.params import PRECOMPUTED
 
-        return Reading(command.data, 0 if kernel.kernel_type == PRECOMPUTED else 1, form, stop)
+        return Reading(command.data, 0 if kernel.kernel_type == PRECOMPUTED else 1, form, stop, dtype)
     if s.memory is not None:
         from svmtool.formats.rowcache.folder import DiskReading
 
         tell = None if s.quiet else console.warn
         return DiskReading(command.data, s.memory, s.scratch, not s.no_cache, console.warn, stop, tell)
-    return Reading(command.data, form=form, stop=stop)
+    return Reading(command.data, form=form, stop=stop, dtype=dtype)
 
 
 def refuse_overwriting(command: options.Command) -> None:

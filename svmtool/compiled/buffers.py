@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-SIZES = {"u1": 1, "i4": 4, "i8": 8, "f8": 8}
-STRUCT_CODES: dict[str, Any] = {"u1": "B", "i4": "i", "i8": "q", "f8": "d"}
+SIZES = {"u1": 1, "i4": 4, "i8": 8, "f4": 4, "f8": 8}
+STRUCT_CODES: dict[str, Any] = {"u1": "B", "i4": "i", "i8": "q", "f4": "f", "f8": "d"}
 # From this many bytes on memory is an anonymous mapping; its pages are zero and allocated on first use.  Blocks of text
 # (formats/svmlight/table.py) are smaller: once they are freed, glibc keeps memory of their size, so that training needs
 # fewer new pages.

@@ -128,5 +128,6 @@ RUN_OPTIONS = frozenset(
     {
         "-e", "-B", "--weights", "--initial-model", "--gap", "--max-seconds", "--max-iter", "--seed",
         "--stratified", "--groups", "--solver-log", "--plot", "--grid", "--score",
+        "--values",
     }
 )  # fmt: skip

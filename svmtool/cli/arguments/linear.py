@@ -155,6 +155,8 @@ def _check_combinations(settings: Settings, request: Request) -> None:
         raise SvmtoolError("ERROR: --stratified needs -v or -C")
     if s.score is not None and validating not in ("-C", "--grid"):
         raise SvmtoolError("ERROR: --score needs -C or --grid; --metrics prints all scores of -v")
+    if s.single and (s.memory is not None or s.spark is not None):
+        raise SvmtoolError("ERROR: --values float32 cannot be combined with --memory or --spark")
     if s.memory is None and (s.scratch or s.no_cache):
         raise SvmtoolError("ERROR: --scratch and --no-cache need --memory")
     if s.every_rows is not None or s.every_seconds is not None:

@@ -36,11 +36,13 @@ class Reading:
 
     The import of numpy takes some 50 ms of one core, in which a thread parses some 20 MB of text.
 
-    first_index, form: see RawTable.  stop: has the time limit of the command, which counts reading.
+    first_index, form, dtype: see RawTable.  stop: has the time limit of the command, which counts reading.
     """
 
-    def __init__(self, path: str, first_index: int = 1, form: int = LABELLED, stop: StopFlag | None = None):
-        self.path, self.first_index, self.form = path, first_index, form
+    def __init__(
+        self, path: str, first_index: int = 1, form: int = LABELLED, stop: StopFlag | None = None, dtype: str = "f8"
+    ):  # fmt: skip
+        self.path, self.first_index, self.form, self.dtype = path, first_index, form, dtype
         self.stop = StopFlag() if stop is None else stop
         self._parts: list[RawTable] = []
         self._error: BaseException | None = None
@@ -85,7 +87,7 @@ class Reading:
     def _read(self) -> None:
         with open_source(self.path) as source:
             self._source = source
-            self._parts = read_raw(source, self.first_index, self.form)
+            self._parts = read_raw(source, self.first_index, self.form, self.dtype)
 
     @property
     def taken(self) -> int:

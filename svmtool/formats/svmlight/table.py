@@ -11,6 +11,7 @@ arrays.
 from __future__ import annotations
 
 import functools
+import math
 import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
@@ -49,6 +50,7 @@ class RawTable:
     columns: numbers before a row's pairs, stored in `labels` row by row (1 for data).
     first_index: the smallest valid index, 0 (stored as -1) or 1.
     form: LABELLED, or another form of text_loops, in which rows may have no label: it is nan then.
+    dtype: of the values, f8 or f4.
     lines: lines of the text, which may have others than rows.
     queries, sets: of each row, see additions.py; None where no row has one.  additions: of a block of lines; else None.
     """
@@ -58,10 +60,12 @@ class RawTable:
         "sets", "additions",
     )  # fmt: skip
 
-    def __init__(self, rows: int, pairs: int, columns: int = 1, first_index: int = 1, form: int = LABELLED):
+    def __init__(
+        self, rows: int, pairs: int, columns: int = 1, first_index: int = 1, form: int = LABELLED, dtype: str = "f8"
+    ):  # fmt: skip
         self.columns, self.first_index, self.form = columns, first_index, form
         self.labels, self.indptr = Buffer("f8", rows * columns), Buffer("i8", rows + 1)
-        self.indices, self.values = Buffer("i4", pairs), Buffer("f8", pairs)
+        self.indices, self.values = Buffer("i4", pairs), Buffer(dtype, pairs)
         self.n_features, self.lines = 0, rows
         self.queries: list[int] | None = None
         self.sets: LabelSets | None = None
@@ -86,25 +90,25 @@ class RawTable:
         return LabelSets.of_labels(self.labels.array()) if self.sets is None else self.sets
 
 
-def read(path: str, first_index: int = 1, form: int = LABELLED) -> Dataset:
-    """Read a whole file (`-`: standard input) as one Dataset; `first_index` and `form` as in RawTable.
+def read(path: str, first_index: int = 1, form: int = LABELLED, dtype: str = "f8") -> Dataset:
+    """Read a whole file (`-`: standard input) as one Dataset; `first_index`, `form` and `dtype` as in RawTable.
 
     Raises SvmtoolError if it cannot be opened, DataError for the first malformed line.
     """
     with open_source(path) as source, doing("reading", source=source):
-        return joined(read_raw(source, first_index, form))
+        return joined(read_raw(source, first_index, form, dtype))
 
 
-def read_raw(source: Source, first_index: int = 1, form: int = LABELLED) -> list[RawTable]:
+def read_raw(source: Source, first_index: int = 1, form: int = LABELLED, dtype: str = "f8") -> list[RawTable]:
     """Read an open source without numpy: one RawTable for a plain file, else one for each CHUNK_BYTES of text."""
     if source.size is not None:
         try:
-            return [_read_regular(source, first_index, form)]
+            return [_read_regular(source, first_index, form, dtype)]
         except DataError:
             if not additions.tolerant:
                 raise
             source.rewind()  # perhaps it has additions: blocks of lines tell
-    return list(raw_tables(source, first_index=first_index, form=form))
+    return list(raw_tables(source, first_index=first_index, form=form, dtype=dtype))
 
 
 def joined(parts: list[RawTable]) -> Dataset:
@@ -118,7 +122,8 @@ def joined_raw(parts: list[RawTable]) -> RawTable:
         return parts.pop()
     columns = parts[0].columns
     rows = sum(p.indptr.size - 1 for p in parts)
-    whole = RawTable(rows, sum(p.values.size for p in parts), columns, parts[0].first_index, parts[0].form)
+    pairs, first = sum(p.values.size for p in parts), parts[0]
+    whole = RawTable(rows, pairs, columns, first.first_index, first.form, first.values.dtype)
     whole.n_features = max(p.n_features for p in parts)
     if any(p.queries is not None for p in parts):
         whole.queries = [q for p in parts for q in p.queries or [NO_QUERY] * p.labels.size]
@@ -140,7 +145,7 @@ def joined_raw(parts: list[RawTable]) -> RawTable:
     return whole
 
 
-def _read_regular(source: Source, first_index: int, form: int) -> RawTable:
+def _read_regular(source: Source, first_index: int, form: int, dtype: str) -> RawTable:
     size = source.size
     assert size is not None
     n_blocks = -(-size // BLOCK_BYTES)
@@ -172,7 +177,7 @@ def _read_regular(source: Source, first_index: int, form: int) -> RawTable:
     threads.run_blocks(count, n_blocks)
     unfinished = size > 0 and load(size - 1, size).items[0] != text_loops.NEWLINE
     pieces, rows, pairs = cut_into_pieces(facts, BLOCK_BYTES, size, unfinished)
-    table = RawTable(rows, pairs, first_index=first_index, form=form)
+    table = RawTable(rows, pairs, first_index=first_index, form=form, dtype=dtype)
 
     def reject_last_line(piece: Piece, fault: str) -> None:
         """Raise DataError for the piece's last line, or an earlier malformed one in the piece's first block."""
@@ -242,6 +247,8 @@ def _parse(
             table.labels.items[row * columns + k] = number
         for k, index, value in zip(range(pair, stop_pair), indices, values, strict=True):
             table.indices.items[k], table.values.items[k] = index - 1, value
+            if math.isinf(table.values.items[k]):  # slow_line gives finite values
+                raise DataError(first_line + row + 1, name, f"{index}:{value:g}", "the value is too large for float32")
         table.indptr.items[row + 1] = stop_pair
         now[0], now[1], now[2] = at + len(line) + 1, row + 1, stop_pair
         now[3] = max(largest, indices[-1] if indices else 0)
@@ -277,7 +284,7 @@ def tables(
 
 def raw_tables(
     source: Source, chunk: int = CHUNK_BYTES, slow_line: LineParser | None = None, first_index: int = 1,
-    longest: int = MAX_LINE, *, form: int = LABELLED,
+    longest: int = MAX_LINE, *, form: int = LABELLED, dtype: str = "f8",
 ) -> Iterator[RawTable]:  # fmt: skip
     """As `tables`, but yields RawTables, without numpy; longest: limit of the length of a line longer than a chunk."""
     reader, first_line, text = LineReader(source, chunk, longest), 0, None
@@ -287,7 +294,7 @@ def raw_tables(
         if fault:
             raise DataError(first_line + 1, source.name, "", fault)
         if size:
-            table = parse_text(text, size, source.name, slow_line, 1, first_index, first_line, form)
+            table = parse_text(text, size, source.name, slow_line, 1, first_index, first_line, form, dtype=dtype)
             first_line += table.lines
             yield table
 
@@ -299,14 +306,14 @@ def parse_bytes(data: bytes, name: str, first_line: int = 0) -> RawTable:
 
 def parse_text(
     text: Buffer, size: int, name: str, slow_line: LineParser | None = None, columns: int = 1, first_index: int = 1,
-    first_line: int = 0, form: int = LABELLED, data: bool = True,
+    first_line: int = 0, form: int = LABELLED, data: bool = True, dtype: str = "f8",
 ) -> RawTable:  # fmt: skip
     """Parse the complete lines of text[:size], followed by PADDING bytes; errors count lines from first_line + 1.
 
     data: whether the lines are those of a data file, which may have SVMlight's additions.
     """
     try:
-        return _parse_plain(text, size, name, slow_line, columns, first_index, first_line, form)
+        return _parse_plain(text, size, name, slow_line, columns, first_index, first_line, form, dtype)
     except SvmtoolError:  # svm-scale has errors of its own
         rows = additions.removed(bytes(text.memory[:size]), name, form, first_line) if data else None
         if rows is None:
@@ -318,14 +325,14 @@ def parse_text(
     def moved(line: bytes, number: int, file: str) -> tuple[float | list[float], list[int], list[float]]:
         return in_line(line, first_line + lines[number - first_line - 1] + 1, file)
 
-    table = _parse_plain(padded(rows.text), len(rows.text), name, moved, columns, first_index, first_line, form)
+    table = _parse_plain(padded(rows.text), len(rows.text), name, moved, columns, first_index, first_line, form, dtype)
     table.lines, table.queries, table.additions, table.sets = rows.count, rows.queries, rows, rows.sets
     return table
 
 
 def _parse_plain(
     text: Buffer, size: int, name: str, slow_line: LineParser | None, columns: int, first_index: int, first_line: int,
-    form: int,
+    form: int, dtype: str,
 ) -> RawTable:  # fmt: skip
     """`parse_text` of lines without additions."""
     n_blocks = -(-size // STREAM_BLOCK_BYTES)
@@ -336,7 +343,7 @@ def _parse_plain(
 
     threads.run_blocks(count, n_blocks)
     pieces, rows, pairs = cut_into_pieces(facts, STREAM_BLOCK_BYTES, size, False)
-    table = RawTable(rows, pairs, columns, first_index, form)
+    table = RawTable(rows, pairs, columns, first_index, form, dtype)
 
     def parse(piece: Piece) -> int:
         return _parse(text, piece.start, piece.stop, table, piece, first_line, name, slow_line)

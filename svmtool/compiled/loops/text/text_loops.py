@@ -232,7 +232,7 @@ def count_marks(text, facts, start, stop):
     facts[0], facts[1] = lines, colons
 
 
-@loop("i8(u1[], f8[], i8[], i4[], f8[], i8[], i8, i8, i8, i8, i8, i8)")
+@loop("i8(u1[], f8[], i8[], i4[], f8|f4[], i8[], i8, i8, i8, i8, i8, i8)")
 def parse_lines(text, labels, indptr, indices, values, state, stop, last_row, last_pair, columns, least, form):
     """Read the lines of text[state[0]:stop], which ends in a newline, into the rows from state[1] on.
 
@@ -288,6 +288,9 @@ def parse_lines(text, labels, indptr, indices, values, state, stop, last_row, la
                 break
             indices[pair] = index - 1
             values[pair] = value
+            if math.isinf(values[pair]):  # of float32
+                stopped = 1
+                break
             pair += 1
             previous = index
         if stopped:

@@ -1,0 +1,68 @@
+"""Values of files read as float32: half the memory, and the problem of the rounded values."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import svmtool
+from svmtool.errors import DataError
+from svmtool.formats.svmlight import table
+
+TEXT = "+1 1:0.1 3:2.5\n-1 2:1e-3\n+1 1:7\n-1 3:-0.3 4:1\n"
+
+
+def test_values_are_the_nearest_float32(tmp_path):
+    (tmp_path / "d").write_text(TEXT)
+    single, double = (table.read(str(tmp_path / "d"), dtype=kind) for kind in ("f4", "f8"))
+    assert single.values.dtype == np.float32 and double.values.dtype == np.float64
+    assert np.array_equal(single.values, double.values.astype(np.float32))
+    assert np.array_equal(single.indices, double.indices) and np.array_equal(single.labels, double.labels)
+    X, y = svmtool.read_svmlight(tmp_path / "d", dtype=np.float32)
+    assert X.dtype == np.float32 and y.dtype == np.float64 and X.shape == (4, 4)
+    with pytest.raises(ValueError, match="float32 or float64, not 'i4'"):
+        svmtool.read_svmlight(tmp_path / "d", dtype="i4")
+
+
+def test_lines_that_the_loop_leaves_and_joined_blocks(tmp_path):
+    (tmp_path / "d").write_text("# a comment\n" + TEXT + "-1 1:0x1p-3\n".replace("0x1p-3", "0.1234567890123456789012"))
+    found = table.read(str(tmp_path / "d"), dtype="f4")
+    assert found.values.dtype == np.float32 and len(found) == 5
+    assert found.values[-1] == np.float32(0.1234567890123456789012)
+
+
+@pytest.mark.parametrize("value", ["1e39", "-4e38", "1e300"])
+def test_a_value_above_the_range_is_refused_with_its_line(tmp_path, value):
+    (tmp_path / "d").write_text(TEXT + f"+1 2:{value}\n")
+    with pytest.raises(DataError, match=r"line 5: .*d: token '2:.*too large for float32"):
+        table.read(str(tmp_path / "d"), dtype="f4")
+    assert table.read(str(tmp_path / "d")).values[-1] == float(value)
+
+
+def test_svm_train_solves_the_problem_of_the_rounded_values(svm_train, tmp_path):
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(80, 6)), np.where(rng.random(80) < 0.5, 1, -1)
+    rows = [
+        " ".join([str(k), *(f"{j}:{v!r}" for j, v in enumerate(map(float, row), 1))])
+        for k, row in zip(y, X, strict=True)
+    ]
+    options = ["-q", "-s", "2", "--gap", "1e-12"]
+    status, _, err = svm_train(*options, "--values", "float32", "d", "single", data="\n".join(rows) + "\n")
+    assert status == 0 and not err
+    here = svmtool.load_model(tmp_path / "single")
+    there = svmtool.fit(X.astype(np.float32).astype(np.float64), y, solver=2, gap=1e-12).model
+    assert np.allclose(here.W, there.W, rtol=1e-9, atol=0.0)
+    assert not np.allclose(here.W, svmtool.fit(X, y, solver=2, gap=1e-12).model.W, rtol=1e-9, atol=0.0)
+
+
+@pytest.mark.parametrize(
+    "options, says",
+    [
+        (["--values", "f4"], "--values f4: must be float32 or float64"),
+        (["--values", "float32", "--memory", "1G"], "cannot be combined with --memory or --spark"),
+        (["-t", "2", "--values", "float32"], "--values is for linear models"),
+    ],
+)
+def test_what_is_refused(svm_train, options, says):
+    status, _, err = svm_train(*options, "d", "m", data=TEXT)
+    assert status == 1 and says in err
