@@ -120,10 +120,6 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
         Whether the run met its stopping rule, with a gap of at most 0.01: what `svm-train --strict` accepts.
     """
 
-    _at_limit = (  # scikit-learn's words
-        "Solver terminated early (max_iter={max_iter}).  Consider pre-processing your data with StandardScaler or "
-        "MinMaxScaler"
-    )
     _complete = False
     _types: Any = np.float64  # of X that are not converted
 
@@ -257,8 +253,15 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
         classes = getattr(self, "classes_", None)
         parameters = self.get_params(deep=False)
         if "max_iter" in parameters:
-            text = text.replace("iteration limit reached", self._at_limit.format(**parameters))
+            text = text.replace("iteration limit reached", self._at_limit().format(**parameters))
         return in_parameters(text, parameters, None if classes is None else classes.tolist())
+
+    def _at_limit(self) -> str:
+        """What is said, in scikit-learn's words, where `max_iter` ends a fit."""
+        return (
+            "Solver terminated early (max_iter={max_iter}).  Consider pre-processing your data with StandardScaler or "
+            "MinMaxScaler"
+        )
 
     def _limit(self) -> int | None:
         """The limit on iterations; None: no limit."""

@@ -103,7 +103,6 @@ class LogisticRegression(LinearClassifier):
         self.random_state, self.solver, self.max_iter, self.verbose = random_state, solver, max_iter, verbose
         self.warm_start, self.n_jobs, self.max_seconds = warm_start, n_jobs, max_seconds
 
-    @property
     def _at_limit(self) -> str:
         return AT_LIMIT[self.solver]
 
