@@ -78,17 +78,17 @@ def _reading(command: options.Command, console: Console) -> Any:
     s, kernel = command.request, command.settings.problem.kernel
     needed = command.settings.row.kind not in UNSUPERVISED or s.folds is not None
     form = SETS if command.settings.run.multilabel else LABELLED if needed else SOME_LABELLED
-    stop = StopFlag(command.settings.stopping.max_seconds, console.began)
+    stop, grouped = StopFlag(command.settings.stopping.max_seconds, console.began), command.settings.run.grouped
     if kernel is not None:
         from svmtool.params import PRECOMPUTED
 
-        return Reading(command.data, 0 if kernel.kernel_type == PRECOMPUTED else 1, form, stop)
+        return Reading(command.data, 0 if kernel.kernel_type == PRECOMPUTED else 1, form, stop, grouped)
     if s.memory is not None:
         from svmtool.formats.rowcache.folder import DiskReading
 
         tell = None if s.quiet else console.warn
         return DiskReading(command.data, s.memory, s.scratch, not s.no_cache, console.warn, stop, tell)
-    return Reading(command.data, form=form, stop=stop)
+    return Reading(command.data, form=form, stop=stop, grouped=grouped)
 
 
 def refuse_overwriting(command: options.Command) -> None:
