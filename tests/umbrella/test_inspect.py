@@ -204,7 +204,9 @@ def test_rows(inspect, tmp_path):
         }),
         ("nan 1:1\n", {"labels": "none; 1 rows without", "queries": "none"}),
         ("1,2 1:1\n 2:1\n2 1:2\n", {"labels": "2: 2 of 2, 1 of 1; 1 a row", "values": "3, 50 % of all"}),
-        ("".join(f"{k}\n" for k in range(14)), {"labels": "14: " + ", ".join(f"1 of {k}" for k in range(12)) + " and 2 more"}),
+        ("0\n" * 2 + "".join(f"{k}\n" for k in range(14)), {
+            "labels": "14: 3 of 0, " + ", ".join(f"1 of {k}" for k in range(1, 12)) + " and 2 more",
+        }),
     ):  # fmt: skip
         (tmp_path / "d").write_text(text)
         found = dict(line.strip().split(None, 1) for line in inspect("d").splitlines()[1:])
