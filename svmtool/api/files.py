@@ -131,9 +131,12 @@ def export(model: Any, path: str | os.PathLike[str], form: str | None = None, *,
     with RunContext(1):
         check_prefix(text("prefix", prefix))
         called = completed(Names(), found)
-        with replacing(name) as file:
-            for piece in exported(found, chosen, os.path.basename(name), called, prefix=prefix):
-                file.write(piece)
+        try:
+            with replacing(name) as file:
+                for piece in exported(found, chosen, os.path.basename(name), called, prefix=prefix):
+                    file.write(piece)
+        except ModelError as e:
+            raise ModelError(in_keywords(str(e))) from None
 
 
 def dumps(model: Any) -> str:

@@ -24,7 +24,7 @@ from svmtool.training.calibration import by_label
 from svmtool.training.kernel.validation import KernelFolds
 from svmtool.training.validation import search
 from svmtool.training.validation.cross_validation import Folds
-from svmtool.training.validation.multilabel import MICRO_F1, LabelFolds
+from svmtool.training.validation.multilabel import LABEL_MEASURES, MICRO_F1, LabelFolds
 from svmtool.training.validation.scores import (
     MEASURES,
     PREDICTIONS,
@@ -49,11 +49,11 @@ class Validation(NamedTuple):
 
     Attributes
     ----------
-    predictions : ndarray, (n,)
-        Prediction of each row by the model trained without it.
+    predictions : ndarray, (n,), or csr_matrix, (n, labels)
+        Prediction of each row by the model trained without it; of a matrix of labels the matrix that marks them.
     decision_values : ndarray, (n, columns), or None
         Decision values of these models, with the columns of a model of all rows; nan where a fold's model lacks a
-        class, None where these have different columns.
+        class, None where these have different columns, and of a matrix of labels.
     metrics : dict
         Name to value, of the requested measures.
     fold : ndarray of int, (n,)
@@ -64,7 +64,7 @@ class Validation(NamedTuple):
         What the commands print as warnings, with keywords.
     """
 
-    predictions: np.ndarray
+    predictions: Any
     decision_values: np.ndarray | None
     metrics: dict[str, float]
     fold: np.ndarray
@@ -86,20 +86,21 @@ def cross_validate(
     ----------
     X : array or sparse matrix, (n, features)
         As of `fit`.
-    y : array, (n,)
+    y : array, (n,), or array or sparse matrix, (n, labels)
         As of `fit`.
     solver : int or str, optional
         As of `fit`.
     folds : int
         Number of folds.
     stratified : bool
-        Folds with equal shares of each class.
+        Folds with equal shares of each class; not of a matrix of labels.
     groups : array, (n,), optional
         The group of each row, such as a user, a family or the query of a ranking: numbers or text.  The rows of a group
         are in the same fold.
     metrics : str, callable, or several of them, optional
         Names are those of `svm-train --score`: accuracy, balanced-accuracy, f1, auc, average-precision, log-loss
-        (needs probabilities), mse, mae, r2. A callable takes (y, predictions).
+        (needs probabilities), mse, mae, r2; of a matrix of labels micro-f1 and macro-f1. A callable takes
+        (y, predictions), of a matrix of labels both as csr_matrix.
     kernel : str, optional
         As of `fit`.
     sample_weight : array, (n,), optional
@@ -145,13 +146,16 @@ def cross_validate(
     if "class_weight" in keywords:
         keywords["class_weight"] = by_number(keywords["class_weight"], classes)
     with RunContext(threads, keywords.get("max_seconds"), progress=progress) as run:
-        if data.sets is not None:
-            raise ValueError(
-                "y is a matrix of labels: cross_validate takes one label a row, fit and search_C take many"
-            )
-        present = {"sample_weight": sample_weight is not None, "stratified": stratified, "groups": groups is not None}
+        present = {
+            "sample_weight": sample_weight is not None, "stratified": stratified, "groups": groups is not None,
+            "multilabel": data.sets is not None,
+        }  # fmt: skip
         also = tuple(name for name, there in present.items() if there)
         settings = settings_of(data, solver, kernel, keywords, also)
+        if data.sets is not None:
+            if stratified:
+                raise ValueError("y is a matrix of labels: folds are not stratified")
+            return _of_sets(data, settings.replace(grouped=groups is not None), folds, run, wanted)
         check_labels(data, settings, one_class, y, classes)
         measures = {name: metric if callable(metric) else _measure(metric, settings) for name, metric in wanted.items()}
         needs = max((m.needs for m in measures.values() if isinstance(m, Measure)), default=PREDICTIONS)
@@ -216,9 +220,45 @@ def _evaluated(data: Dataset, s: Settings, count: int, run: RunContext, held: He
 
     calibrated = held.needs == PROBABILITIES and bool(s.run.probability)
     predictions, _ = folds.evaluate(s, run.stop, None, keep, calibrated)
-    fold = np.empty(len(data), np.int64)
+    decisions = _gathered(len(data), parts)
+    return Validation(predictions, decisions, {}, _fold_of(folds), folds.open_ends, tuple(folds.warnings))
+
+
+def _fold_of(folds: Folds | KernelFolds) -> np.ndarray:
+    """The fold of each row, i8[n]."""
+    fold = np.empty(len(folds.order), np.int64)
     fold[folds.order] = np.repeat(np.arange(folds.count), np.diff(folds.starts))
-    return Validation(predictions, _gathered(len(data), parts), {}, fold, folds.open_ends, tuple(folds.warnings))
+    return fold
+
+
+def _of_sets(data: Dataset, s: Settings, count: int, run: RunContext, wanted: dict[str, Metric]) -> Validation:
+    """`cross_validate` of rows with sets of labels."""
+    from scipy.sparse import csr_matrix
+
+    for metric in wanted.values():
+        if not callable(metric) and metric not in LABEL_MEASURES:
+            raise ValueError(
+                f"y is a matrix of labels: metrics are {' and '.join(LABEL_MEASURES)}, not {shown(metric)}"
+            )
+    assert data.sets is not None
+    folds, marks = LabelFolds(data, s, count), [(0, np.zeros(0, np.int64))]
+    folds.marks = marks
+    counts, _ = folds.evaluate(s, run.stop)
+
+    def matrix(rows: np.ndarray, labels: np.ndarray) -> Any:
+        return csr_matrix((np.ones(len(rows), np.int64), (rows, labels)), (len(data), data.sets.count))
+
+    y = matrix(data.sets.rows, data.sets.labels.astype(np.int64))
+    predictions = matrix(
+        np.concatenate([rows for _, rows in marks]),
+        np.repeat([label for label, _ in marks], [len(r) for _, r in marks]),
+    )
+    values = {
+        name: float(metric(y, predictions) if callable(metric) else LABEL_MEASURES[metric](counts))
+        for name, metric in wanted.items()
+    }
+    warnings = dict.fromkeys(map(in_keywords, [*left_out(data.weights, "sample_weight"), *folds.warnings]))
+    return Validation(predictions, None, values, _fold_of(folds), folds.open_ends, tuple(warnings))
 
 
 def _labels(data: Dataset, kind: str) -> tuple[int, ...] | None:

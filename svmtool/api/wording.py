@@ -15,6 +15,7 @@ KEYWORDS = {option: name for name, option in CHECKED.items()} | {
     "-b": "probability",
 }  # fmt: skip
 FLAGS = {"--loo": "loo=True", "--paper-form": "paper_form=True", "--no-homotopy": "homotopy=False"}
+FLAGS |= {f"--{form}": f"form={form!r}" for form in ("c", "json", "onnx")}
 # Phrases of the commands, and what they are in Python.
 PHRASES = (
     (r"^(ERROR|WARNING): ", ""),
@@ -28,7 +29,7 @@ PHRASES = (
     (r"\b(the )?training file\b", "X"),
     (r"--method (paper|fast)\b", r"method='\1'"),
 )
-_OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]+|-[a-zA-Z])(?![\w-])( -?\d[\d.]*(e[+-]?\d+)?(?![\w.]*[\w-]))?")
+_OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]*|-[a-zA-Z])(?![\w-])( -?\d[\d.]*(e[+-]?\d+)?(?![\w.]*[\w-]))?")
 
 
 def in_keywords(text: str, names: Mapping[str, str] | None = None) -> str:

@@ -79,16 +79,18 @@ def _reading(command: options.Command, console: Console) -> Any:
     needed = command.settings.row.kind not in UNSUPERVISED or s.folds is not None
     form = SETS if command.settings.run.multilabel else LABELLED if needed else SOME_LABELLED
     stop, dtype = StopFlag(command.settings.stopping.max_seconds, console.began), "f4" if s.single else "f8"
+    grouped = command.settings.run.grouped
     if kernel is not None:
         from svmtool.params import PRECOMPUTED
 
-        return Reading(command.data, 0 if kernel.kernel_type == PRECOMPUTED else 1, form, stop, dtype)
+        first = 0 if kernel.kernel_type == PRECOMPUTED else 1
+        return Reading(command.data, first, form, stop, grouped=grouped)
     if s.memory is not None:
         from svmtool.formats.rowcache.folder import DiskReading
 
         tell = None if s.quiet else console.warn
         return DiskReading(command.data, s.memory, s.scratch, not s.no_cache, console.warn, stop, tell)
-    return Reading(command.data, form=form, stop=stop, dtype=dtype)
+    return Reading(command.data, form=form, stop=stop, dtype=dtype, grouped=grouped)
 
 
 def refuse_overwriting(command: options.Command) -> None:

@@ -12,7 +12,8 @@ Differs from the paper in:
  2. C_i for each row, and sigma in units of it: the same number of rounds whatever C.
  3. The bias is free (the paper), regularised or absent, as the problem says.
  4. Where the dual allows coordinate descent (p = 1 or 2, no free bias), epochs come first, give the first multipliers
-    and take turns with the rounds (shared/contest.py).
+    and take turns with the rounds (shared/contest.py).  From a start these come first where it gives them (p = 2), or
+    a matrix of the features is factorised; otherwise epochs do, from zero, and the rounds continue the better point.
  5. Where interior-point steps are possible and both have cost as much as these would, these take over.
 Several classes at once: alm_classes.py.
 Stops when: the certified relative gap reaches the target; with -e, when LIBLINEAR's rule for -s 3 holds, and a gap of
@@ -57,7 +58,8 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
         return Plan("bias", BIAS_WHY)
     why = f"{d} features, " + (f"at most {GRAM_BELOW}" if narrow else f"more than {GRAM_BELOW}")
     by_epochs = DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias, dense=True)
-    if start is None and (task.p == 1.0 or (task.p == 2.0 and not narrow)) and by_epochs:
+    first = (task.p == 1.0 or (task.p == 2.0 and not narrow)) if start is None else (task.p == 1.0 and not narrow)
+    if by_epochs and first:
         return Plan("epochs" if narrow else "epochs-dual", why)
     return Plan("primal" if narrow else "dual", why)
 
@@ -76,10 +78,12 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     factorised = method in ("epochs", "primal")
     system = "primal" if factorised else "dual" if task.p == 1.0 and not task.free_bias and method != "cg" else "cg"
     steps = NewtonSteps(run, system, rounds, _unit(task), method != "cg")
-    if method.startswith("epochs") and start is None:
+    if method.startswith("epochs") and (start is None or task.p == 1.0):
         descent = DualCoordinateDescent.of_power(task.rows, task.y, task.cost, task.p, seed, task.target)
         epochs = Epochs(run, descent)
     objective.set_point(np.zeros(objective.d) if start is None else start)
+    if epochs is not None and start is not None:  # weights of a hinge tell no dual point: epochs begin at zero
+        run.best.update(objective.primal_value(), start, -np.inf, run.best.alpha)
     if rounds:
         if start is not None and task.p > 1.0:
             objective.start_multipliers()

@@ -3,8 +3,9 @@
 1. All weights are finite, and the objective is at most its value at w = 0 and at the start.
 2. If the solver reports convergence, the certificate confirms it: the exact minimiser, or the requested gap.
 
-A result that violates 1 or 2 is solved again by a slow and robust method (solvers/shared/fallback.py).  If this does
-not converge either, the run is reported as not converged.  Results of a paper's algorithm (--method paper) are only
+A result above its start becomes the start, which its dual point bounds more tightly.  Any other that violates 1 or 2 is
+solved again by a slow and robust method (solvers/shared/fallback.py).  If this does not converge either, the run is
+reported as not converged.  Results of a paper's algorithm (--method paper) are only
 certified; where they are not finite they become w = 0, not converged.
 """
 
@@ -55,7 +56,7 @@ def verified(
     certificate = problems.certify(k, result)
     if not certificate.primal <= least + EXCESS_RTOL * abs(least):
         result = _replaced(problems, k, result, where)
-        certificate = problems.certify(k, result)
+        certificate = problems.certify(k, result).bounded_by(certificate)
     claimed = result.history[-1]["gap"]
     if problems.solver.optimal:
         asked = problems.settings.target
@@ -106,10 +107,15 @@ def better_start(problems: Problems, k: int, start: np.ndarray | None) -> tuple[
 
 
 def _replaced(problems: Problems, k: int, result: Result, where: np.ndarray | None) -> Result:
-    """The result with the weights `where`; a reported convergence becomes a failure."""
+    """The result with the weights `where`; a reported convergence becomes a failure, unless they are its start.
+
+    From a start near the minimum LIBLINEAR's rule often ends a run at a value slightly above the start's.
+    """
+    kept = where is not None and problems.is_finite(result.w)
     w = problems.zero_weights() if where is None else where.copy()
-    status = base.PRECISION if result.status.converged else result.status
-    replaced = Result(w, status, result.iterations, result.history, problems.zero_dual_point(k))
+    status = base.PRECISION if result.status.converged and not kept else result.status
+    alpha = result.alpha if kept else problems.zero_dual_point(k)
+    replaced = Result(w, status, result.iterations, result.history, alpha)
     replaced.taken = None if result.taken is None else np.zeros_like(result.taken)
     _note(replaced, problems.primal(k, w))
     return replaced

@@ -16,6 +16,7 @@ from svmtool.cli.predict import command as predict
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats.svmlight import additions
 from svmtool.formats.svmlight import table as svmlight
+from svmtool.formats.svmlight.inputs import NO_QID
 from svmtool.training.validation.folds import group_folds
 
 TEXT = b"""\
@@ -118,8 +119,16 @@ def test_folds_of_groups(kernel, svm_train, files):
     ):
         status, _, err = svm_train("-q", *argv, *kernel, "d")
         assert status == 1 and sentence in err
-    assert "no row has a qid" in svm_train("-v", 2, "--groups", *kernel, "p")[2]
-    assert "row 3 has no qid" in svm_train("-v", 2, "--groups", *kernel, "a")[2]
+    for text, line, token in (  # the block of 4 MB that lacks every qid keeps no text
+        ("1 1:1\n2 1:2\n", 1, ""),
+        ("# c\n1 qid:1 1:1\n\n2 01:2.50 2:1 # d\n", 4, "token '01:2.50': "),
+        ("# c\n1\n1 qid:1 1:1\n", 2, ""),
+        ("1 qid:1 1:1\n" * 400000 + "1 1:1\n" * 400000, 400001, None),
+    ):
+        status, _, err = svm_train("-v", 2, "--groups", *kernel, "d", data=text)
+        assert status == 1 and err.startswith(f"Wrong input format at line {line}: d: {token or ''}") and NO_QID in err
+    sets = svm_train("-v", 2, "--groups", "--multilabel", "d", data="1,2 qid:3 1:1\n2,1 3:1\n")[2]
+    assert sets == f"Wrong input format at line 2: d: token '3:1': {NO_QID}\n"
 
 
 @settings(deadline=None, max_examples=50)

@@ -265,7 +265,9 @@ def test_what_sets_exclude(files, svm_train, argv, sentence):
         (lambda X, Y: svmtool.fit(X, Y, class_weight="balanced"), "one label a row"),
         (lambda X, Y: svmtool.fit(X, Y[:, 0], thresholds="cv"), "thresholds is for sets"),
         (lambda X, Y: svmtool.fit(X, Y, thresholds="x"), "must be 'cv'"),
-        (lambda X, Y: svmtool.cross_validate(X, Y), "one label a row"),
+        (lambda X, Y: svmtool.cross_validate(X, Y, metrics="accuracy"), "micro-f1 and macro-f1, not 'accuracy'"),
+        (lambda X, Y: svmtool.cross_validate(X, Y, stratified=True), "not stratified"),
+        (lambda X, Y: svmtool.cross_validate(X, Y, kernel="rbf"), "has no sets of labels"),
         (lambda X, Y: svmtool.search_C(X, Y, score="f1"), "micro F1"),
         (lambda X, Y: svmtool.probabilities(svmtool.fit(X, Y, 0), X), "no probabilities"),
         (lambda X, Y: svmtool.export(svmtool.fit(X, Y), "m.c"), "has no form in C"),
@@ -274,6 +276,35 @@ def test_what_sets_exclude(files, svm_train, argv, sentence):
 def test_what_functions_refuse(files, call, sentence):
     with pytest.raises(ValueError, match=sentence):
         call(*problem())
+
+
+def test_validation_predicts_rows_by_models_that_have_not_seen_them(files, svm_train):
+    X, Y = problem()
+    X, Y = X[:160], Y[:160]
+
+    def own(y, predictions):
+        return f1_score(y, predictions, average="micro")
+
+    for given, keywords in ((Y, {}), (sparse.csr_matrix(Y), {"groups": np.arange(160) // 8})):
+        found = svmtool.cross_validate(
+            X, given, solver=1, folds=4, gap=1e-9, metrics=["micro-f1", "macro-f1", own], **keywords
+        )
+        assert found.predictions.shape == Y.shape and found.decision_values is None and not found.open_ends
+        for k in range(4):
+            done = svmtool.fit(X[found.fold != k], Y[found.fold != k], solver=1, gap=1e-9)
+            assert np.array_equal(
+                svmtool.predict(done, X[found.fold == k]).toarray(), found.predictions[found.fold == k].toarray()
+            )
+        truth, predictions = Y, found.predictions.toarray()
+        for name, average in (("micro-f1", "micro"), ("macro-f1", "macro"), ("own", "micro")):
+            assert found.metrics[name] == pytest.approx(f1_score(truth, predictions, average=average), rel=1e-12)
+    found = svmtool.cross_validate(X, Y, solver=1, folds=4, metrics=["micro-f1", "macro-f1"])
+    printed = svm_train("-q", "-s", 1, "--multilabel", "-v", 4, "d")[1]
+    assert [float(line.split()[-1][:-1]) for line in printed.splitlines()] == pytest.approx(
+        [100 * found.metrics["micro-f1"], 100 * found.metrics["macro-f1"]], rel=1e-5
+    )
+    weights = np.r_[np.ones(100), -np.ones(60)]
+    assert any("60 of 160 weights" in text for text in svmtool.cross_validate(X, Y, sample_weight=weights).warnings)
 
 
 @pytest.mark.parametrize("line", ["# Thresholds: 1 2", "# Thresholds: 1 2 3 4 5 x", "# Thresholds: 1 2 3 4 5 nan"])

@@ -6,6 +6,7 @@ import io
 import json
 import lzma
 import os
+import re
 import subprocess
 
 import numpy as np
@@ -21,6 +22,7 @@ from svmtool import registry
 from svmtool.errors import SvmtoolError
 from svmtool.formats.models import linear
 from svmtool.formats.svmlight import table as svmlight
+from svmtool.inspection.facts import certificate_of
 from svmtool.params import Settings
 from svmtool.training.linear import train
 
@@ -214,6 +216,26 @@ def test_warm_start_at_the_solution_takes_one_evaluation(number, shape, svm_trai
     for k, label in enumerate(model("m").labels if len(labels) > 2 else ()):
         column = model("first").labels.index(label)
         np.testing.assert_allclose(model("m").W[:, k], model("first").W[:, column], atol=1e-2 if elsewhere else 0.0)
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_a_run_from_its_own_result_keeps_what_the_rule_of_e_found(number, svm_train, here):
+    """No slow method solves again what LIBLINEAR's rule ends slightly above the start; wide rows of words."""
+    rng = np.random.default_rng(3)
+    words = [np.unique(rng.zipf(1.3, 60) % 3000) for _ in range(600)]
+    y = np.array([(w % 7 == 0).sum() > (w % 7 == 3).sum() for w in words], int)
+    text = "".join(
+        f"{y[i]} " + " ".join(f"{j + 1}:{1 / np.sqrt(len(w)):.4f}" for j in w) + "\n" for i, w in enumerate(words)
+    )
+    assert svm_train("-q", "-s", number, "d", "m0", data=text)[0] == 0
+    for k in range(4):
+        status, _, err = svm_train("-q", "-s", number, "-i", f"m{k}", "--solver-log", "log", "d", f"m{k + 1}")
+        assert (status, err) == (0, "")
+        first, again = (certificate_of(model(f"m{j}"))[1] for j in (k, k + 1))
+        primal, other = (float(re.search("primal ([^,]*),", text)[1]) for text in (first, again))
+        assert other <= primal * (1 + 1e-8), (first, again)
+        assert "# Stopped: the stopping rule of -e holds" in model(f"m{k + 1}").notes
+        assert "epochs of coordinate descent" in (here / "log").read_text()
 
 
 def test_warm_start_of_two_classes_named_the_other_way_round(svm_train, here):

@@ -191,3 +191,26 @@ def test_bad_names_are_refused(tmp_path, content, reason):
         return
     with pytest.raises(ValueError, match=re.escape(reason)):
         names_file.read(str(tmp_path / "n"))
+
+
+def test_rows(inspect, tmp_path):
+    for text, expected in (
+        ("# c\n\n1 qid:3 0:1 4:3\n-1 qid:3 2:1\n1 qid:5 1:1\n", {
+            "rows": "3", "features": "4", "values": "4, 33.3 % of all", "labels": "2: 2 of 1, 1 of -1",
+            "queries": "2, of 1 to 2 rows each: -v N --groups keeps each in one fold",
+        }),
+        ("nan qid:1 1:1\n2.5 1:1\n-1 2:1\n", {
+            "labels": "numbers from -1 to 2.5; 1 rows without", "queries": "1, of 1 to 1 rows each; 2 rows without",
+        }),
+        ("nan 1:1\n", {"labels": "none; 1 rows without", "queries": "none"}),
+        ("1,2 1:1\n 2:1\n2 1:2\n", {"labels": "2: 2 of 2, 1 of 1; 1 a row", "values": "3, 50 % of all"}),
+        ("0\n" * 2 + "".join(f"{k}\n" for k in range(14)), {
+            "labels": "14: 3 of 0, " + ", ".join(f"1 of {k}" for k in range(1, 12)) + " and 2 more",
+        }),
+    ):  # fmt: skip
+        (tmp_path / "d").write_text(text)
+        found = dict(line.strip().split(None, 1) for line in inspect("d").splitlines()[1:])
+        assert {name: found[name] for name in expected} == expected, text
+    assert "--class and --plot need a model" in inspect("d", "--class", 1)
+    (tmp_path / "d").write_text("1 1:1\n1,x 1:1\n")
+    assert "Wrong input format at line 2: d: token '1,x'" in inspect("d")

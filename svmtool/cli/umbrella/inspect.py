@@ -1,4 +1,4 @@
-"""`svmtool inspect MODEL`: what a model is, its certificate, its largest weights or its support vectors."""
+"""`svmtool inspect FILE`: what a model is, its certificate and largest weights; of a data file what its rows have."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from svmtool.errors import SvmtoolError
 MAX_TABLES = 10  # up to this many classes there is a table for each
 
 
-@click.command("inspect", short_help="Show what a model is, and its largest weights.")
+@click.command("inspect", short_help="Show what a model or a data file is.")
 @click.argument("model", type=FILE)
 @names_option
 @click.option("--top", metavar="N", type=click.IntRange(0), default=20, show_default=True, help="Show N weights.")
@@ -22,14 +22,22 @@ MAX_TABLES = 10  # up to this many classes there is a table for each
 def command(model: str, names: str | None, top: int, chosen: str | None, plot: str | None) -> None:
     """Show what MODEL is: problem, solver, classes, certificate, largest weights, support vectors.
 
+    Of a data file in its place: the number of rows, features, labels and queries.
+
     MODEL is a file of svm-train, LIBLINEAR or LIBSVM.  Models of several classes show the largest weights of each
     class; those of more than 10 classes the largest of all, unless --class names one.
     """
     from svmtool.formats import names as names_file
     from svmtool.formats.models import read
     from svmtool.inspection.facts import facts
+    from svmtool.inspection.rows import facts_of_rows, holds_rows
     from svmtool.inspection.weights import columns
 
+    if holds_rows(model):
+        if chosen is not None or plot is not None:
+            raise SvmtoolError(f"{model} holds rows: --class and --plot need a model")
+        print_facts(model, facts_of_rows(model))
+        return
     if plot is not None and os.path.splitext(plot)[1].lower() != ".svg":
         raise SvmtoolError(f"--plot writes SVG: name the file {os.path.splitext(plot)[0] or 'weights'}.svg")
     beside = names_file.path_beside(model)
@@ -45,11 +53,7 @@ def command(model: str, names: str | None, top: int, chosen: str | None, plot: s
     tables = largest_of(every, called, top)
     if plot is not None:
         draw(tables, plot, os.path.basename(model))
-    stdout_line(model)
-    lines = facts(found, called, model)
-    width = max(len(name) for name, _ in lines)
-    for name, text in lines:
-        stdout_line(f"  {name:<{width}}  {text}")
+    print_facts(model, facts(found, called, model))
     for heading, rows in tables:
         if not rows:
             continue
@@ -59,6 +63,14 @@ def command(model: str, names: str | None, top: int, chosen: str | None, plot: s
             stdout_line(f"  {weight:>12.6g}  {name}")
     if tables and not called.features:
         click.echo("\nNo names of features: --names FILE takes those that svmtool convert wrote for the training data.")
+
+
+def print_facts(path: str, lines: list[tuple[str, str]]) -> None:
+    """Print a file's name and the facts about it."""
+    stdout_line(path)
+    width = max(len(name) for name, _ in lines)
+    for name, text in lines:
+        stdout_line(f"  {name:<{width}}  {text}")
 
 
 def largest_of(every, called, top: int) -> list[tuple[str, list[tuple[str, float]]]]:

@@ -14,6 +14,7 @@ from svmtool.compiled import ahead_of_time
 from svmtool.compiled.loops.text.text_loops import LABELLED
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats.source import END_OF_LINE, MAX_LINE, NUL_IN_LINE, open_source, too_long
+from svmtool.formats.svmlight.additions import NO_QUERY
 from svmtool.formats.svmlight.table import RawTable, joined, parse_bytes, read_raw
 from svmtool.limits import EndedError, StopFlag, until
 from svmtool.numbers import parse_number
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from svmtool.formats.source import Source
 
 MAX_READ_BYTES = 1 << 22  # bytes of standard input read at once, at most
+NO_QID = "with --groups each row has a qid after its label, such as qid:3"
 WAIT_SECONDS = 0.1  # between two checks of `stopped`, at most
 PIECE_BYTES = MIB  # bytes of weights read at once, and the limit of a number's length
 
@@ -37,12 +39,14 @@ class Reading:
     The import of numpy takes some 50 ms of one core, in which a thread parses some 20 MB of text.
 
     first_index, form, dtype: see RawTable.  stop: has the time limit of the command, which counts reading.
+    grouped: whether each row needs a qid.
     """
 
     def __init__(
-        self, path: str, first_index: int = 1, form: int = LABELLED, stop: StopFlag | None = None, dtype: str = "f8"
+        self, path: str, first_index: int = 1, form: int = LABELLED, stop: StopFlag | None = None, dtype: str = "f8",
+        grouped: bool = False,
     ):  # fmt: skip
-        self.path, self.first_index, self.form, self.dtype = path, first_index, form, dtype
+        self.path, self.first_index, self.form, self.dtype, self.grouped = path, first_index, form, dtype, grouped
         self.stop = StopFlag() if stop is None else stop
         self._parts: list[RawTable] = []
         self._error: BaseException | None = None
@@ -88,6 +92,8 @@ class Reading:
         with open_source(self.path) as source:
             self._source = source
             self._parts = read_raw(source, self.first_index, self.form, self.dtype)
+        if self.grouped:
+            refuse_rows_without_query(self._parts, self.path)
 
     @property
     def taken(self) -> int:
@@ -98,6 +104,20 @@ class Reading:
     def size(self) -> int | None:
         """Bytes of the file, None if they are not known."""
         return None if self._source is None else self._source.size
+
+
+def refuse_rows_without_query(parts: list[RawTable], file: str) -> None:
+    """DataError for the first row of consecutive tables that has no qid; its token is what stands in its place."""
+    line = 0
+    for part in parts:
+        queries = [NO_QUERY] if part.queries is None else part.queries
+        if part.labels.size and NO_QUERY in queries:
+            k, rows, token = queries.index(NO_QUERY), part.additions, ""
+            if rows is not None:
+                words = rows.text.split(b"\n")[k].split(None, 2)
+                k, token = rows.lines[k], b"".join(words[1:2]).decode("utf-8", "backslashreplace")
+            raise DataError(line + k + 1, file, token, NO_QID)
+        line += part.lines
 
 
 @contextlib.contextmanager

@@ -17,7 +17,6 @@ from svmtool.compiled import threads
 from svmtool.compiled.loops.rows.rand_loops import rand_seed, rand_shuffle
 from svmtool.data.dataset import Dataset
 from svmtool.errors import SvmtoolError
-from svmtool.formats.svmlight.additions import NO_QUERY
 from svmtool.params import Settings
 
 TOO_MANY_FOLDS = "WARNING: # folds > # data. Will use # folds = # data instead (i.e., leave-one-out cross validation)"
@@ -120,15 +119,8 @@ def group_folds(groups: np.ndarray, n_folds: int, seed: int | GlibcRand | None =
 
 
 def groups_of(table: Dataset, settings: Settings) -> np.ndarray | None:
-    """The groups that folds must not divide, i8[n]; None without --groups; SvmtoolError where a row has none."""
-    if not settings.run.grouped:
-        return None
-    if table.groups is None:
-        raise SvmtoolError("--groups: no row has a qid, such as `1 qid:3 1:0.5`")
-    without = np.flatnonzero(table.groups == NO_QUERY)
-    if len(without):
-        raise SvmtoolError(f"--groups: row {without[0] + 1} has no qid, and others have one")
-    return table.groups
+    """The groups that folds must not divide, i8[n]; None without --groups.  Every row has one, see Reading."""
+    return table.groups if settings.run.grouped else None
 
 
 def drawn_folds(

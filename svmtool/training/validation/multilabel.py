@@ -33,8 +33,8 @@ from svmtool.training.validation.scores import PREDICTIONS, Measure
 THRESHOLD_FOLDS = 5
 LEAST_F1 = 0.1  # the paper's fbr
 
-# What takes the decision values of rows held out, f8[m], and whether each has the label, bool[m]
-Take = Callable[[int, np.ndarray, np.ndarray], object]
+# What takes a label, rows held out, i8[m], their decision values, f8[m], and whether each has the label, bool[m]
+Take = Callable[[int, np.ndarray, np.ndarray, np.ndarray], object]
 
 
 def _micro_f1(held: Any) -> float:
@@ -43,18 +43,26 @@ def _micro_f1(held: Any) -> float:
 
 
 MICRO_F1 = Measure("micro F1", ("classification",), PREDICTIONS, _micro_f1, percent=True)
+LABEL_MEASURES = {"micro-f1": LabelCounts.micro_f1, "macro-f1": LabelCounts.macro_f1}
 
 
 class LabelFolds(Folds):
-    """Folds of rows with several labels; `evaluate` gives LabelCounts in place of predictions."""
+    """Folds of rows with several labels; `evaluate` gives LabelCounts in place of predictions.
+
+    marks: where it is a list, `evaluate` adds the labels that each fold gives, with their rows.
+    """
+
+    marks: list[tuple[int, np.ndarray]] | None = None
 
     def evaluate(self, settings: Settings, stop: StopFlag, *_: Any) -> tuple[Any, bool]:
         """Train every fold and count; also whether the counts are others than those of the last call."""
         counts = LabelCounts(SetClasses(self.table.sets).labels)
         place = {label: k for k, label in enumerate(counts.labels)}
 
-        def _take(label: int, decisions: np.ndarray, has: np.ndarray) -> None:
+        def _take(label: int, rows: np.ndarray, decisions: np.ndarray, has: np.ndarray) -> None:
             above = decisions > 0.0
+            if self.marks is not None:
+                self.marks.append((label, rows[above]))
             counts.predicted[place[label]] += np.count_nonzero(above)
             counts.right[place[label]] += np.count_nonzero(above & has)
 
@@ -73,7 +81,7 @@ def add_thresholds(model: LinearModel, table: Dataset, settings: Settings, stop:
     found: dict[int, list[float]] = {label: [] for label in model.labels or ()}
     folds = LabelFolds(table.in_use(), settings, THRESHOLD_FOLDS)
     try:
-        ends = _each_fold(folds, settings, stop, lambda label, f, has: found[label].append(best_threshold(f, has)))
+        ends = _each_fold(folds, settings, stop, lambda label, _, f, has: found[label].append(best_threshold(f, has)))
     except KeyboardInterrupt:
         ends = (INTERRUPTED,)
     late = [status for status in (INTERRUPTED, TIME) if status in ends]
@@ -118,14 +126,17 @@ def _each_fold(folds: Folds, settings: Settings, stop: StopFlag, take: Take) -> 
             problems.seeded, truth = True, SetClasses(held.sets)
             rows = {label: truth.rows_of(c) for c, label in enumerate(truth.labels)}
 
-            def _consume(c: int, result: Result, problems: Any = problems, held: Any = held, rows: Any = rows) -> None:
+            def _consume(
+                c: int, result: Result, problems: Any = problems, held: Any = held, rows: Any = rows,
+                places: np.ndarray = outside,
+            ) -> None:  # fmt: skip
                 label, has = problems.classes.labels[c], np.zeros(len(held), bool)
                 has[rows.get(label, [])] = True
                 bias = settings.problem.bias
                 model = LinearModel(settings.row.word, (1, -1), problems.n_features, bias, result.w[:, None])
                 decisions = model.decision_values(held)[:, 0]
                 with problems.consuming:
-                    take(label, decisions, has)
+                    take(label, places, decisions, has)
 
             problems.consume = _consume
             status = worst_status(problems.fit(stop=stop))
