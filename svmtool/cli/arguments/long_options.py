@@ -24,6 +24,7 @@ class LongOption(Record):
     help: str
     letter: str = ""  # short name, as in other versions of LIBLINEAR
     flag: bool | str = True  # the value that a flag sets
+    more: str = ""  # the field that a second value, a share, sets where one follows
 
 
 def _whole(least: int) -> Callable[[str, str], int]:
@@ -170,6 +171,14 @@ def _thresholds(name: str, text: str) -> str:
     return text
 
 
+def share(name: str, text: str) -> float:
+    """A number above 0, at most 1."""
+    value = _number(text)
+    if not 0 < value <= 1:
+        raise SvmtoolError(f"ERROR: {name}: SHARE {clipped(text)}: must be a number above 0, at most 1")
+    return value
+
+
 def _zero_or_one(name: str, text: str) -> bool:
     if text not in ("0", "1"):
         raise SvmtoolError(f"ERROR: {name} {text}: must be 0 or 1")
@@ -184,6 +193,13 @@ LONG_OPTIONS: dict[str, LongOption] = {
     ),
     "--gap": LongOption(
         "gap", "G", _positive, "stop at this certified relative gap, not by -e; --method paper: warn above it"
+    ),
+    "--certify-labels": LongOption(
+        "certify_labels",
+        "TEST [SHARE]",
+        _file,
+        "go on to smaller gaps until this share of the labels of TEST is certain (default 1: all)",
+        more="certified_share",
     ),
     "--method": LongOption(
         "method",
