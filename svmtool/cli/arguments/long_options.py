@@ -303,7 +303,7 @@ LONG_OPTIONS: dict[str, LongOption] = {
     "--sample": LongOption("sample", "M", _whole(1), "rows drawn in each round (default 59, with --method fast 3000)"),
     "--threads": LongOption("threads", "N", _whole(1), "use N threads (default: all cores of this process)", "m"),
     "--strict": LongOption(
-        "strict", "", None, "exit with 2 if not converged, a rule left a gap above 1e-2, -b 1 or --loo fail"
+        "strict", "", None, "exit with 2 if not converged, a rule left a gap above 1e-2, -b 1, --loo .. fail"
     ),
     "--plain-model": LongOption("plain_model", "", None, "write no lines after the weights, as LIBLINEAR and LIBSVM"),
     "--solver-log": LongOption("solver_log", "FILE", _file, "write one JSON line per iteration, with the method used"),
