@@ -8,6 +8,7 @@ __version__ = "1.0.0"
 # Their types are in __init__.pyi.  Importing this package loads nothing else: the commands start with it.
 __all__ = [
     "Fit",
+    "certified_mask",
     "cross_validate",
     "decision_values",
     "dumps",

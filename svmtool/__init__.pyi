@@ -1,5 +1,6 @@
 from svmtool import api as api
 from svmtool.api import Fit as Fit
+from svmtool.api import certified_mask as certified_mask
 from svmtool.api import cross_validate as cross_validate
 from svmtool.api import decision_values as decision_values
 from svmtool.api import dumps as dumps

@@ -216,6 +216,8 @@ class Request(Record):
     balanced: bool = False  # class weights n / (classes * rows of the class)
     weights: str | None = None  # file with one cost factor for each row
     initial_model: str | None = None
+    certify_labels: str | None = None  # rows whose labels are to be certain
+    certified_share: float = 1.0  # of these
     add: str | None = None  # rows to add to an adaptable model
     remove: str | None = None  # rows to remove from it
     every_rows: int | None = None  # rows of a stream between two written models

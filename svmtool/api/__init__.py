@@ -19,7 +19,7 @@ array([1., 2., 1., 2.])
 from __future__ import annotations
 
 from svmtool.api.files import dumps, export, load_model, loads, read_svmlight, save_model, write_svmlight
-from svmtool.api.prediction import decision_values, predict, probabilities
+from svmtool.api.prediction import certified_mask, decision_values, predict, probabilities
 from svmtool.api.result import Fit
 from svmtool.api.training import fit
 from svmtool.api.validation import Search, Validation, cross_validate, search_C
@@ -28,6 +28,7 @@ __all__ = [
     "Fit",
     "Search",
     "Validation",
+    "certified_mask",
     "cross_validate",
     "decision_values",
     "dumps",

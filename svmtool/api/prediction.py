@@ -11,6 +11,7 @@ from svmtool.api.models import Model, model_of
 from svmtool.api.result import Fit
 from svmtool.api.run import RunContext
 from svmtool.data.dataset import Dataset
+from svmtool.models.certain import certain, why_none
 from svmtool.models.kernel import KernelModel
 from svmtool.models.linear import LinearModel, array_of_classes
 from svmtool.params import PRECOMPUTED
@@ -96,6 +97,42 @@ def predict(model: Fit | Model, X: Any, *, threads: int | None = None, progress:
         labels = found.predict(rows)
     names = found.class_names
     return labels if names is None else array_of_classes(names)[labels.astype(np.intp)]
+
+
+def certified_mask(model: Fit | Model, X: Any, *, threads: int | None = None, progress: bool = False) -> np.ndarray:
+    """Find the rows whose label is that of the exact optimum for sure.
+
+    The certified gap bounds how far the weights are from the optimum, and so each decision value; see "The certificate"
+    in the documentation.
+
+    Parameters
+    ----------
+    model : Fit or LinearModel
+        The model, of a linear classifier whose weights are all regularised by 1/2 \\|w\\|^2.
+    X : array or sparse matrix, (n, features)
+        Rows with the features of the training rows; features beyond those of a LinearModel are ignored.
+    threads : int, optional
+        As of `fit`.
+    progress : bool
+        As of `fit`.
+
+    Returns
+    -------
+    ndarray of bool, (n,)
+        True where no model with a lower objective, the optimum included, can predict another label than the optimum's,
+        which is that of `predict`.
+
+    Raises
+    ------
+    ValueError
+        For a model whose gap bounds no labels: with a kernel, a free bias or \\|w\\|_1, of a regression or one class.
+    """
+    found = model_of(model)
+    if why := why_none(found):
+        raise ValueError(f"no label is certified: {why}")
+    rows = _rows(model, found, X)
+    with RunContext(threads, progress=progress), doing("predicting"):
+        return certain(found, rows, found.decision_values(rows))
 
 
 def _indicator(model: LinearModel, counts: np.ndarray, columns: np.ndarray) -> Any:

@@ -13,6 +13,7 @@ import numpy as np
 
 from svmtool.certify.linear import Certificate, sharp
 from svmtool.certify.points import on_grid
+from svmtool.certify.radius import radius
 from svmtool.certify.rounding import FEW, UNIT, Products, growth, sum_of
 from svmtool.data.row_storage import Rows
 
@@ -58,7 +59,9 @@ class CrammerSingerCertifier:
         violation = G.max(axis=1) - np.min(G, axis=1, where=can_rise, initial=np.inf)
         violation = violation[self.cost > 0.0]
         less = min(less, max(dual, 0.0))  # a = 0 has the value 0
-        return Certificate(primal, dual, float(violation.max(initial=0.0)), (off, less))
+        certificate = Certificate(primal, dual, float(violation.max(initial=0.0)), (off, less))
+        certificate.radii = (radius(certificate.excess, W, (s * V, s * apart)),)
+        return certificate
 
     def primal(self, W: np.ndarray) -> float:
         """P(W); W d x k."""

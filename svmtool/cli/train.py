@@ -101,7 +101,7 @@ def refuse_overwriting(command: options.Command) -> None:
     inputs = [("the added rows" if adapts else "the data", command.data)]
     outputs = [("--solver-log", s.solver_log), ("--plot", s.plot)]
     checks.refuse_overwriting([("the initial model", s.initial_model)], outputs)
-    inputs += [("the removed rows", s.remove), ("--weights", s.weights)]  # type: ignore[list-item]
+    inputs += [("the removed rows", s.remove), ("--weights", s.weights), ("--certify-labels", s.certify_labels)]  # type: ignore[list-item]
     if s.folds is None and not s.find_C and s.grid is None:
         outputs.append(("the model", command.model))
         problem = command.settings.problem

@@ -20,7 +20,7 @@ from svmtool.params import Request, Settings
 COMMAND_ONLY = (
     "--help", "--version", "--explain", "--strict", "--solver-log", "--plot", "--loo", "--spark", "--memory",
     "--scratch", "--no-cache", "--grid", "--score", "--metrics", "--balanced", "--add", "--remove",
-    "--every-rows", "--every-seconds",
+    "--every-rows", "--every-seconds", "--certify-labels",
 )  # fmt: skip
 _WORD = re.compile(r"-(?:[A-Za-z]|w[+-]?\d+)")
 

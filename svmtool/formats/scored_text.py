@@ -35,9 +35,11 @@ class Scored:
 
     largest: the largest index of their features.  lines: of their text, which may have others than rows.
     names, sets: of the rows, see svmlight/additions.py; None where no row has one.
+    certain: of --certified, bool[n]; else None.
     """
 
     sets: LabelSets | None = None
+    certain: Any = None
 
     def __init__(self, capacity: int, columns: int):
         self.n = self.largest = self.lines = 0

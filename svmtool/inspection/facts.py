@@ -11,6 +11,7 @@ from svmtool import registry
 from svmtool.errors import SvmtoolError
 from svmtool.formats import adaptable
 from svmtool.formats.names import Names
+from svmtool.models.certain import radii_of, signs
 from svmtool.models.kernel import KernelModel
 from svmtool.models.kernel_functions import NAMES, PRECOMPUTED, WITH_COEF0, WITH_DEGREE, WITH_GAMMA
 from svmtool.models.linear import LOGISTIC_WORDS, SOFTMAX_NOTE, LinearModel, sigmoids_of
@@ -114,6 +115,8 @@ def _linear(model: LinearModel) -> list[Fact]:
         found.append(("thresholds", some if len(chosen) else "0: a row has the labels of decision values above it"))
     if model.rho is not None and model.kind == "one-class":
         found.append(("rho", f"{model.rho:.6g}"))
+    if len(radii_of(model)) and not model.is_ordinal:
+        found.append(("certain signs", f"{signs(model)} of {size} weights have the sign of the optimum's for sure"))
     share = f"{100 * zeros / size:.3g} %" if size else "0 %"
     found.append(("weights", f"{size}, of which {zeros} ({share}) are zero; {unused} features have no weight"))
     return found

@@ -8,6 +8,7 @@ import numpy as np
 
 from svmtool.compiled.buffers import Buffer
 from svmtool.formats.names import Names
+from svmtool.models.certain import radii_of
 from svmtool.models.kernel import KernelModel
 from svmtool.models.kernel_functions import NAMES
 from svmtool.models.linear import LinearModel
@@ -16,15 +17,26 @@ Model = LinearModel | KernelModel
 
 
 class Column(NamedTuple):
-    """Weights of one decision value: the meaning of a positive value, and w, f8[features]."""
+    """Weights of one decision value: the meaning of a positive value, and w, f8[features].
+
+    radius: how far each can be from the optimum's, as far as that is known.
+    """
 
     meaning: str
     label: int | None
     w: np.ndarray
+    radius: float = 0.0
 
 
 def columns(model: Model, names: Names) -> list[Column]:
     """The weights of each decision value; empty for kernels other than the linear one, or weights beyond memory."""
+    found, radii = _columns(model, names), radii_of(model)
+    if not found or not len(radii):
+        return found
+    return [c._replace(radius=float(r)) for c, r in zip(found, np.broadcast_to(radii, (len(found),)), strict=True)]
+
+
+def _columns(model: Model, names: Names) -> list[Column]:
     W = model.W[: model.n_features] if isinstance(model, LinearModel) else _of_support_vectors(model)
     if W is None:
         return []

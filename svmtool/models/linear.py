@@ -14,6 +14,7 @@ from svmtool.numbers import parse_number
 
 TYPE_CHECKING = False  # svm-predict starts without `typing`, see ARCHITECTURE.md
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
     import numpy as np
@@ -31,6 +32,8 @@ RANKS_NOTE = "# The labels are ranks: ordinal regression"  # follows the weights
 MULTILABEL_NOTE = "# Several labels a row: "  # followed by the word of the problems, and perhaps `of` a count
 THRESHOLDS_NOTE = "# Thresholds: "  # of a multi-label model, followed by a number for each label
 SOFTMAX_NOTE = "# Probabilities: softmax of the decision values"  # of a multinomial logistic model
+# Followed by a bound of |w - w*| of each problem, which certain.py uses
+RADIUS_NOTE = "# Certified radius: "
 # Followed by a JSON list: what the labels 0, 1, .. stand for, where classes are no integers of 32 bits
 CLASSES_NOTE = "# Class names: "
 NO_PROBABILITIES = "probability output is only supported for logistic regression "
@@ -106,6 +109,12 @@ def kind_of(word: str) -> str:
 def sigmoid_notes(sigmoids: list[tuple[float, float]]) -> tuple[str, ...]:
     """Lines with A and B of each decision value: P(class) = 1 / (1 + exp(A f + B))."""
     return tuple(f"{SIGMOID_NOTE}{A:.17g} {B:.17g}" for A, B in sigmoids)
+
+
+def radius_notes(radii: Iterable[float]) -> tuple[str, ...]:
+    """The line with the radius of each problem; none without them."""
+    text = " ".join(f"{r:.17g}" for r in radii)
+    return (RADIUS_NOTE + text,) if text else ()
 
 
 def sigmoids_of(model: Any) -> list[tuple[float, float]]:

@@ -16,7 +16,7 @@ from typing import Any
 from svmtool.errors import SvmtoolError
 from svmtool.registry import liblinear, libsvm, papers, printed
 from svmtool.registry.printed import with_loss as with_loss
-from svmtool.registry.row import About, Solver
+from svmtool.registry.row import CLASSIFIERS, About, Solver
 
 COMMON_OPTIONS = frozenset({"-s", "-v", "-q", "--threads", "--strict", "--metrics", "--plain-model"})
 COSTS = frozenset({"-c", "-w"})
@@ -113,6 +113,9 @@ def supported_options(row: Solver) -> frozenset[str]:
     """Return all options that a row supports."""
     of_labels = row.kind == "classification" and not row.kernel and "--add" not in row.supported
     own = (LABEL_OPTIONS if of_labels else frozenset()) | row.supported
+    certifies = row.kind in CLASSIFIERS and row.regulariser == "1/2 |w|^2" and "--add" not in own
+    if certifies and not (row.kernel or row.printed):
+        own |= {"--certify-labels"}
     return COMMON_OPTIONS | KIND_OPTIONS[row.kind] - (frozenset() if row.costs else {"--balanced"}) | own
 
 

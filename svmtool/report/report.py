@@ -8,11 +8,14 @@ import numpy as np
 
 from svmtool import __version__
 from svmtool.compiled.loops.text.text_loops import SOME_LABELLED
+from svmtool.data.dataset import Dataset
 from svmtool.errors import SvmtoolError
 from svmtool.formats.models import read
 from svmtool.formats.names import Names, completed
 from svmtool.formats.svmlight import table as svmlight
+from svmtool.models.certain import certain, percent, why_none
 from svmtool.models.kernel import UNFIT, KernelModel
+from svmtool.models.linear import LinearModel
 from svmtool.progress import doing
 from svmtool.report import classification, page, predictions, regression
 from svmtool.report.classes import Classes
@@ -58,7 +61,15 @@ def report(model_path: str, test_path: str, names: Names) -> str:
     name, test = os.path.basename(model_path), os.path.basename(test_path)
     return page.page(
         f"{name} on {test}",
-        f"{len(rows)} rows of {test}, predicted by {name}.{unmeasured}",
+        f"{len(rows)} rows of {test}, predicted by {name}.{unmeasured}{_certain(model, rows)}",
         [*body, weights_section(model, names, ranked), facts_section(model, names, model_path)],
         f"Written by svmtool report, version {__version__}.",
     )
+
+
+def _certain(model: LinearModel | KernelModel, rows: Dataset) -> str:
+    """How many labels the gap certifies, as a sentence; empty for models of which it certifies none."""
+    if not isinstance(model, LinearModel) or why_none(model):
+        return ""
+    count = int(np.count_nonzero(certain(model, rows, model.decision_values(rows))))
+    return f" The exact optimum predicts the same label for {count} of them for sure ({percent(len(rows), count)})."

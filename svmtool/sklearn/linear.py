@@ -17,7 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from svmtool import api
 from svmtool.data.labels import Classes
-from svmtool.models.linear import CRAMMER_SINGER_WORD, LinearModel, sigmoid_notes
+from svmtool.models.certain import lengths, within
+from svmtool.models.linear import CRAMMER_SINGER_WORD, LinearModel, radius_notes, sigmoid_notes
 from svmtool.sklearn import model_files
 from svmtool.sklearn.base import (
     COMMON_CONSTRAINTS,
@@ -30,6 +31,7 @@ from svmtool.sklearn.base import (
 )
 from svmtool.sklearn.described import PARAMETERS, Texts, described
 from svmtool.sklearn.probabilities import ProbabilityMixin, Sigmoid
+from svmtool.tolerances import EPS
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -188,6 +190,11 @@ class LinearClassifier(
         if len(self.classes_) == 2 and len(W) == 2:  # Crammer-Singer's two weight vectors act as their difference
             self.coef_ = self.coef_[1:] - self.coef_[:1]
             self.intercept_ = self.intercept_[1:] - self.intercept_[:1]
+        self._bias_value, radii = options["bias"], np.array(done.certificate.radii)
+        if len(radii) == len(order) > 2:
+            radii = radii[np.argsort(order)]
+        joint = done.model.word == CRAMMER_SINGER_WORD and len(order) == 2
+        self._radii = np.sqrt(2.0) * (1.0 + EPS) * radii if joint else radii
         if not self.fit_intercept:
             self.intercept_ = 0.0
         self._calibrate(X, codes, weights)
@@ -201,7 +208,37 @@ class LinearClassifier(
         sigmoids = [c for c in getattr(self, "calibrators_", None) or () if isinstance(c, Sigmoid)]
         if sigmoids and found.word != CRAMMER_SINGER_WORD:
             found.notes += sigmoid_notes([(c.A, c.B) for c in sigmoids])
+        if found.bias == getattr(self, "_bias_value", None):
+            found.notes += radius_notes(self._radii)
         return found
+
+    def certified_mask(self, X: Any) -> np.ndarray:
+        """Find the rows whose class is that of the exact optimum for sure, by the certified gap of the fit.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_samples,)
+            True where the exact optimum predicts the same class as `predict`.
+
+        Raises
+        ------
+        ValueError
+            Where the gap bounds no decision values: with an L1 penalty, or an intercept that is not regularised.
+        """
+        check_is_fitted(self)
+        radii = getattr(self, "_radii", ())
+        if not len(radii):
+            needed = "this needs an L2 penalty of all weights, the intercept included, and weights of float64"
+            raise ValueError(f"no class is certified: the gap bounds no decision values: {needed}")
+        X = self._data(X, reset=False)
+        f = np.asarray(self.decision_function(X), np.float64).reshape(X.shape[0], -1)
+        sizes = lengths(api.arrays.dataset(X), X.shape[1], self._bias_value)
+        return within(f, sizes, np.asarray(radii), self._word, f.shape[1] + (f.shape[1] == 1))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

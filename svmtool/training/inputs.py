@@ -103,6 +103,14 @@ def on_used(table: Dataset, used: np.ndarray) -> Dataset:
     return found
 
 
+def on_known(table: Dataset, used: np.ndarray) -> Dataset:
+    """`on_used` of rows that may have other features too, which are left out."""
+    known = np.isin(table.indices, used)
+    indptr = np.concatenate(([0], np.cumsum(known)))[table.indptr]
+    found = Dataset(table.labels, indptr, table.indices[known], table.values[known], table.n_features)
+    return on_used(found, used)
+
+
 def restricted(model: LinearModel, used: np.ndarray) -> LinearModel:
     """The model restricted to the features `used`; features that it lacks get weight 0."""
     W = np.zeros((len(used) + (model.bias >= 0), model.columns))

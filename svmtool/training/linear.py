@@ -20,6 +20,7 @@ from svmtool.models.weights import Columns
 from svmtool.params import Request, Settings, check_after_reading
 from svmtool.solvers.shared.base import INTERRUPTED, TIME
 from svmtool.training import intent
+from svmtool.training.certain import Wanted, until_certain
 from svmtool.training.inputs import on_used, restricted, used_features, with_all_features
 from svmtool.training.lines import SolverLines
 from svmtool.training.outcome import Training, notes
@@ -30,6 +31,7 @@ class Job:
     """The training of a command with a linear model, see pipeline.Job."""
 
     state: Any = None  # of an adaptable model
+    _certain: Wanted | None = None  # of --certify-labels
 
     def __init__(self, settings: Settings, request: Request, data: Reading, console: Any):
         self.initial = linear.read(request.initial_model) if request.initial_model else None
@@ -49,6 +51,10 @@ class Job:
         if request.balanced:
             balanced = balanced_weights(table.labels, table.weights)
             settings = settings.replace(class_weights=settings.problem.class_weights + balanced)
+        if request.certify_labels is not None:
+            self._certain = Wanted(
+                request.certify_labels, request.certified_share, self._n_features, settings, self._used
+            )
         self.settings, self._tables = settings, [table]  # the only reference, so that training can free it
 
     @property
@@ -76,7 +82,7 @@ class Job:
 
     def train(self, report: Callable[..., None] | None, stop: StopFlag, lines: SolverLines) -> Training:
         """Train, and free the rows."""
-        return train(self._tables.pop(), self.settings, report, self.initial, stop, lines, compact=True)
+        return train(self._tables.pop(), self.settings, report, self.initial, stop, lines, True, self._certain)
 
     def write(self, path: str, done: Training, plain: bool) -> None:
         """Write the model's files; plain: without notes."""
@@ -118,21 +124,24 @@ def _used(table: Dataset, settings: Settings) -> np.ndarray | None:
 def train(
     table: Dataset, settings: Settings, report: Callable[..., None] | None = None, initial: LinearModel | None = None,
     stop: StopFlag | None = None, lines: SolverLines | None = None, compact: bool = False,
+    certain: Wanted | None = None,
 ) -> Training:  # fmt: skip
     """Train on a table, which may be freed; report is called with each solver record as keywords.
 
     stop: flag with the time limit of the command; None: max_seconds, counted from now.  lines: prints the solver's.
-    compact: see Reduction.
+    compact: see Reduction.  certain: labels that are to be certain.
     """
     stop = StopFlag(settings.stopping.max_seconds) if stop is None else stop
     kept = table if settings.run.probability or settings.run.thresholds else None
     if settings.run.thresholds and len(table) < 2:
         raise SvmtoolError("--thresholds cv needs at least two rows")
     problems = problems_of(table, settings)
-    problems.lines, problems.compact = lines, compact
+    problems.lines, problems.compact = lines, compact and certain is None
     del table
     start = None if initial is None else problems.start_from(initial)
     done = fitted(problems, start, report, stop)
+    if certain is not None:
+        done = until_certain(problems, done, certain, stop, lambda start: fitted(problems, start, report, stop))
     if kept is not None and settings.run.thresholds:
         del problems
         from svmtool.training.validation.multilabel import add_thresholds

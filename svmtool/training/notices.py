@@ -28,6 +28,7 @@ KINDS = {
     "training": True,  # about the rows, or about what the model's decisions mean
     "leave-one-out": False,  # what was asked for is missing
     "probabilities": False,
+    "labels": False,  # fewer are certain than were asked for
     "interrupted": False,
     "status": False,  # the worst status
     "gap": False,  # the solver's own rule has ended the run, and the certified gap is large
@@ -67,6 +68,8 @@ def notices(row: Solver, done: Any, name: str = "the model") -> tuple[Notice, ..
         whole = done.lacking.startswith(WARNING)  # LIBSVM's own sentence
         text = done.lacking.removeprefix(WARNING) if whole else f"{name} holds no probabilities (-b 1): {done.lacking}"
         found.append(Notice("probabilities", text))
+    if done.uncertain:
+        found.append(Notice("labels", done.uncertain))
     if done.status is INTERRUPTED:
         line = done.certificate.line()
         text = f"interrupted: {name} holds the best model so far, {line[0].lower()}{line[1:]}"

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from svmtool import __version__, interrupts, registry
+from svmtool.models.linear import radius_notes
 from svmtool.params import KERNEL_NAMES, Request, Settings, tolerance
 from svmtool.registry.row import Solver
 from svmtool.solvers.shared.base import INTERRUPTED, Status
@@ -27,13 +28,13 @@ class Training:
 
     model, certificate, warnings; results: a solver's for each problem.  text, summary: lines printed before the
     certificate and after it.  lacking: why the model has no probabilities with -b 1, else empty; no_leave_one_out: the
-    same of --loo.
+    same of --loo.  uncertain: why labels are uncertain that --certify-labels asks for, else empty.
     Of linear models sums: the ClassStatistics of an adaptable model's state, else None; leave_one_out: the accuracy
     that --loo asks for, else None.
     With a kernel solved: a Solved for each problem; support: the rows that are support vectors, i8, as in the model.
     """
 
-    lacking = no_leave_one_out = ""
+    lacking = no_leave_one_out = uncertain = ""
     leave_one_out: float | None = None
     sums: ClassStatistics | None = None
     solved: Sequence[Any] = ()
@@ -83,6 +84,7 @@ def notes(settings: Settings, certificate: Certificate, results: list[Any]) -> t
     return (
         f"# svmtool {__version__}: {asked}",
         f"# {certificate.line()}",
+        *radius_notes(certificate.radii),
         "# Stopped: " + "; ".join(dict.fromkeys(advice(r.status, row) for r in results)),
     )
 

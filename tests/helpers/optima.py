@@ -299,7 +299,10 @@ def _interior_points(p: Problem, rounds: int = 60):
         M[:n, n] = M[n, :n] = y if p.free else 0.0
         M[n, n] = 0.0 if p.free else 1.0
         right = np.append(-pull + mu / a - (mu / distance if bounded else 0.0), -float(a @ y) if p.free else 0.0)
-        step = np.linalg.solve(M, right)
+        try:
+            step = np.linalg.solve(M, right)
+        except np.linalg.LinAlgError:  # at the optimum, by rounding
+            return
         da, db = step[:n], step[n]
         ds = mu / a - s - s / a * da
         dr = mu / distance - r + r / distance * da if bounded else np.zeros(n)

@@ -13,6 +13,7 @@ from svmtool import api
 from svmtool.formats import names as names_file
 from svmtool.formats.models import read
 from svmtool.inspection.weights import columns, largest
+from svmtool.models.linear import RADIUS_NOTE
 from svmtool.report.report import report
 
 
@@ -63,6 +64,25 @@ def test_linear_model(inspect, svm_train, data, solver):
         np.testing.assert_allclose([abs(w) for w, _ in shown], best, rtol=1e-5)
         for w, (_, index) in shown:
             assert column.w[int(index) - 1] == pytest.approx(w, rel=1e-5)
+
+
+@pytest.mark.parametrize("options", [("-s", "2", "-B", "1"), ("-s", "4"), ("-s", "11")])
+def test_signs_that_are_certain(inspect, svm_train, data, tmp_path, options):
+    """Those of weights farther from 0 than the radius, which are the signs at a much smaller gap."""
+    trained(svm_train, *options, "--gap", "1e-3", data=data / "digits")
+    model = read(tmp_path / "m")
+    trained(svm_train, *options, "--gap", "1e-11", data=data / "digits")
+    best = read(tmp_path / "m").W[: model.n_features]
+    trained(svm_train, *options, "--gap", "1e-3", data=data / "digits")
+    radii = next(note for note in model.notes if note.startswith(RADIUS_NOTE)).removeprefix(RADIUS_NOTE)
+    W = model.W[: model.n_features]
+    certain = np.abs(W) > np.array(radii.split(), float)
+    assert np.all(np.sign(W)[certain] == np.sign(best)[certain])
+    text = inspect("m", "--top", "1000", *(() if "11" in options else ("--class", "3")))
+    assert f"{np.count_nonzero(certain)} of {W.size} weights have the sign of the optimum's for sure" in text
+    column = model.labels.index(3) if model.labels else 0
+    few = np.count_nonzero(~certain[:, column] & (W[:, column] != 0.0))
+    assert text.count("(sign not certain)") == few
 
 
 def test_names_and_one_class(inspect, svm_train, data):

@@ -159,6 +159,19 @@ def test_page_of_two_classes(made, data):
     assert f"{100 * np.mean(model.predict(rows) == rows.labels):.2f} %" in text
 
 
+@pytest.mark.parametrize(
+    ("options", "said"), [(("-s", "1"), True), (("-s", "5"), False), (("-s", "0", "-t", "2"), False)]
+)
+def test_a_page_says_how_many_labels_are_certain(svm_train, data, options, said):
+    assert svm_train("-q", *options, "--gap", "1e-3", data / "breast_cancer", "m")[0] == 0
+    page = report("m", str(data / "breast_cancer.t"), Names())
+    found = re.search(r"The exact optimum predicts the same label for (\d+) of them for sure \((.*?)%\)", page)
+    assert (found is not None) is said
+    if found is not None:
+        X, _ = api.read_svmlight(data / "breast_cancer.t")[:2]
+        assert int(found[1]) == api.certified_mask(read("m"), X).sum()
+
+
 def test_page_of_ten_classes(made, data):
     text = made(data / "digits", "-s", 3, "-c", 0.01, test=data / "digits.t")
     check(text)

@@ -140,6 +140,12 @@ def _check_combinations(settings: Settings, request: Request) -> None:
                      "--memory"):  # fmt: skip
             if name in s.given:
                 raise SvmtoolError(f"ERROR: --one-vs-one cannot be combined with {name}")
+    if s.certify_labels is not None:
+        for name in ("-C", "-v", "--grid", "--one-vs-one", "--multilabel", "--prune", "--spark"):
+            if name in s.given:
+                raise scan.of_one_model("--certify-labels", name)
+        if not settings.problem.regularize_bias:
+            raise SvmtoolError("ERROR: --certify-labels needs a regularised bias (-B 1 without -R), or none (-B -1)")
     if s.plain_model:
         _check_plain_model(settings, s)
     if s.grid is not None:

@@ -24,6 +24,7 @@ class LongOption(Record):
     help: str
     letter: str = ""  # short name, as in other versions of LIBLINEAR
     flag: bool | str = True  # the value that a flag sets
+    more: str = ""  # the field that a second value, a share, sets where one follows
 
 
 def _whole(least: int) -> Callable[[str, str], int]:
@@ -176,6 +177,14 @@ def _single(name: str, text: str) -> bool:
     return text == "float32"
 
 
+def share(name: str, text: str) -> float:
+    """A number above 0, at most 1."""
+    value = _number(text)
+    if not 0 < value <= 1:
+        raise SvmtoolError(f"ERROR: {name}: SHARE {clipped(text)}: must be a number above 0, at most 1")
+    return value
+
+
 def _zero_or_one(name: str, text: str) -> bool:
     if text not in ("0", "1"):
         raise SvmtoolError(f"ERROR: {name} {text}: must be 0 or 1")
@@ -190,6 +199,13 @@ LONG_OPTIONS: dict[str, LongOption] = {
     ),
     "--gap": LongOption(
         "gap", "G", _positive, "stop at this certified relative gap, not by -e; --method paper: warn above it"
+    ),
+    "--certify-labels": LongOption(
+        "certify_labels",
+        "TEST [SHARE]",
+        _file,
+        "go on to smaller gaps until this share of the labels of TEST is certain (default 1: all)",
+        more="certified_share",
     ),
     "--method": LongOption(
         "method",
@@ -294,7 +310,7 @@ LONG_OPTIONS: dict[str, LongOption] = {
     "--sample": LongOption("sample", "M", _whole(1), "rows drawn in each round (default 59, with --method fast 3000)"),
     "--threads": LongOption("threads", "N", _whole(1), "use N threads (default: all cores of this process)", "m"),
     "--strict": LongOption(
-        "strict", "", None, "exit with 2 if not converged, a rule left a gap above 1e-2, -b 1 or --loo fail"
+        "strict", "", None, "exit with 2 if not converged, a rule left a gap above 1e-2, -b 1, --loo .. fail"
     ),
     "--plain-model": LongOption("plain_model", "", None, "write no lines after the weights, as LIBLINEAR and LIBSVM"),
     "--solver-log": LongOption("solver_log", "FILE", _file, "write one JSON line per iteration, with the method used"),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from svmtool import registry
-from svmtool.cli.arguments.long_options import LONG_OPTIONS
+from svmtool.cli.arguments.long_options import LONG_OPTIONS, share
 from svmtool.errors import SvmtoolError, UsageError, clipped
 from svmtool.integers import parse_integer
 from svmtool.numbers import parse_prefix
@@ -30,6 +30,14 @@ def strict_real(text: str) -> float:
     if "_" in text or not text.isascii():  # Python reads 1_000 and digits of other scripts, C does not
         raise ValueError(text)
     return float(text)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        strict_real(text)
+    except ValueError:
+        return False
+    return True
 
 
 def atoi(text: str) -> int:
@@ -161,6 +169,9 @@ class Scan:
             value = self.argv[self.i]
             self.i += 1
         self.set(name, **{option.setting: option.read(name, value)})
+        if option.more and self.i < len(self.argv) and _is_number(self.argv[self.i]):
+            self.values[option.more] = share(name, self.argv[self.i])
+            self.i += 1
 
     def number(self, option: str, text: str, whole: bool = False) -> Any:
         """The number as C reads it, with a warning where C reads only the beginning of the text."""

@@ -45,12 +45,12 @@ class Job:
             from svmtool.cli.predict.label_sets import SetReport
 
             return SetReport(model, output, scores, options.top, options.metrics)
-        if model.kind != "regression" and not (options.probabilities or scores or options.metrics):
+        if model.kind != "regression" and not (options.probabilities or scores or options.metrics or options.certified):
             return Plain(model, output, self.notice)
         checks.require_memory()
         from svmtool.cli.predict.report import Report
 
-        return Report(model, output, scores, options.probabilities, options.metrics, self.notice)
+        return Report(model, output, scores, options.probabilities, options.metrics, self.notice, options.certified)
 
     @property
     def several(self) -> bool:
@@ -74,6 +74,8 @@ def job_of(text: ModelText, options: Options) -> Job:
     if is_kernel_model(text):
         from svmtool.cli.predict import kernel
 
+        if options.certified:
+            raise ModelError(f"{options.files[1]}: --certified: with a kernel there is no bound of decision values")
         if options.top is not None:
             raise ModelError(f"{options.files[1]}: --top needs a model of svm-train --multilabel")
         return Job(options, kernel.scored_blocks, *kernel.prepared(text, options))
@@ -96,4 +98,8 @@ def job_of(text: ModelText, options: Options) -> Job:
         raise ModelError(f"{path}: {NO_CLASSES}")
     if options.top is not None and not model.is_multilabel:
         raise ModelError(f"{path}: --top needs a model of svm-train --multilabel")
+    if options.certified:
+        from svmtool.cli.predict import certified
+
+        return Job(options, certified.scored_blocks(model, path), model, model.n_features, "are ignored")
     return Job(options, scored_blocks, model, model.n_features, "are ignored")

@@ -47,15 +47,19 @@ def prepared(text: ModelText, options: Options) -> tuple[KernelModel, int, str, 
     return model, known, "count only as distance" if kind == RBF else "have no effect", notice, whose
 
 
+def chunk_bytes(columns: int) -> int:
+    """Bytes of text to score at a time, with this many decision values a row."""
+    return max(MIN_CHUNK_BYTES, CHUNK_BYTES // max(1, columns // MAX_CHUNK_PAIRS))
+
+
 def scored_blocks(source: Source, model: KernelModel, form: int) -> Iterator[Scored]:
     """Score every line of an open source; form: of its labels, see text_loops.
 
     Raises DataError for a malformed line, and for a row without the required values of a precomputed kernel.
     """
     scores = model.scores
-    chunk = max(MIN_CHUNK_BYTES, CHUNK_BYTES // max(1, model.columns // MAX_CHUNK_PAIRS))
     first = 0
-    for rows in raw_tables(source, chunk, first_index=0, form=form):
+    for rows in raw_tables(source, chunk_bytes(model.columns), first_index=0, form=form):
         row = scores.unfit_row(rows)
         if row >= 0:
             raise DataError(first + row + 1, source.name, "", UNFIT.format(scores.last))

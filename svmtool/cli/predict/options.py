@@ -31,6 +31,9 @@ or zstd; output_file may be - (standard output).  Options come before the files.
   -q               quiet: no accuracy or error lines
   --scores FILE    also write the decision values: one line per row, separated
                    by blanks (kernel models: one value for each pair of classes)
+  --certified      print how many labels are those of the exact optimum for
+                   sure; --scores FILE has 1 for these, else 0, in a last
+                   column (linear classifiers whose bias is regularised)
   --metrics        print precision, recall and F1 of each class and their means;
                    the area under the ROC curve (two classes, or one-class,
                    where rows not labelled 1 count as outliers); mean
@@ -60,7 +63,7 @@ class Options:
 
     def __init__(self) -> None:
         self.probabilities = self.quiet = self.metrics = False
-        self.row_names = False
+        self.row_names = self.certified = False
         self.labelled = True  # the rows of the test file have labels
         self.scores: str | None = None
         self.names: str | None = None
@@ -111,6 +114,7 @@ def parse(argv: list[str], libsvm: bool = False) -> Options:
         raise SvmtoolError(f"ERROR: --no-labels cannot be combined with {other}")
     for name, given in (
         ("--names", options.names is not None), ("--row-names", options.row_names), ("--top", options.top is not None),
+        ("--certified", options.certified),
     ):  # fmt: skip
         if given and options.spark is not None:
             raise SvmtoolError(f"ERROR: {name} does not apply to --spark")
@@ -136,8 +140,8 @@ def _long(options: Options, argv: list[str], word: str, i: int) -> int:
         from svmtool import __version__
 
         options.page = f"svm-predict (svmtool) {__version__}\n"
-    elif word == "--metrics":
-        options.metrics = True
+    elif word in ("--metrics", "--certified"):
+        setattr(options, word[2:], True)
     elif word == "--row-names":
         from svmtool.formats.svmlight import additions
 

@@ -9,6 +9,7 @@ import numpy as np
 from svmtool.cli.predict.plain import Hits
 from svmtool.formats.scored_text import Scored
 from svmtool.metrics import ClassCounts, RankCurve, RegressionErrors, quotient, rank_places
+from svmtool.models.certain import share_line
 from svmtool.numbers import format_numbers, format_rows
 
 
@@ -20,10 +21,12 @@ class Report:
 
     def __init__(
         self, model: Any, output: BinaryIO, scores: BinaryIO | None, probabilities: bool, metrics: bool,
-        notice: str | None,
+        notice: str | None, certified: bool = False,
     ):  # fmt: skip
+        self.certified = certified
         self.model, self.output, self.scores, self.metrics, self.notice = model, output, scores, metrics, notice
         self.probabilities = probabilities and model.kind != "regression"
+        self.certain = [0, 0]  # rows of --certified, and those whose labels are certain
         self.missed = 0  # rows whose probabilities reached LIBSVM's iteration limit
         self.errors = RegressionErrors()
         self.ranks = np.sort(model.labels).astype(float) if metrics and model.is_ordinal else None
@@ -66,7 +69,10 @@ class Report:
         else:
             self.output.write(format_numbers(predictions, 17))
         if self.scores is not None and columns:
-            self.scores.write(format_rows(decisions, 17))
+            known = decisions if block.certain is None else np.column_stack((decisions, block.certain))
+            self.scores.write(format_rows(known, 17))
+        if block.certain is not None:
+            self.certain = [self.certain[0] + n, self.certain[1] + int(np.count_nonzero(block.certain))]
         given = labels == labels  # nan is no label
         if not given.all():
             labels, predictions, decisions = labels[given], predictions[given], decisions[given]
@@ -116,12 +122,13 @@ class Report:
         return found + self.errors.warnings() if self.model.kind == "regression" and self.hits.measured else found
 
     def metric_lines(self) -> str:
-        """The lines of --metrics; empty without it."""
+        """The lines of --certified and --metrics; empty without them."""
+        before = share_line(*self.certain) if self.certified else ""
         if not self.metrics or not self.hits.measured:
-            return ""
+            return before
         if self.model.kind == "regression":
             return f"Mean absolute error = {self.errors.mean_absolute()}\nR2 = {self.errors.determination():g}\n"
-        lines = [
+        lines = [before] + [
             f"Label {label:g}: precision = {100 * precision:g}%, recall = {100 * recall:g}%, F1 = {100 * f1:g}% "
             f"({rows} rows)\n"
             for label, precision, recall, f1, rows in self.counts.rows()

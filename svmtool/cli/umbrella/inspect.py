@@ -81,7 +81,7 @@ def largest_of(every, called, top: int) -> list[tuple[str, list[tuple[str, float
         return [
             (
                 f"largest weights, positive for {c.meaning}",
-                [(called.feature(j), float(c.w[j])) for j in largest(c.w, top).tolist()],
+                [(named(c, j, called), float(c.w[j])) for j in largest(c.w, top).tolist()],
             )
             for c in every
         ]
@@ -89,8 +89,13 @@ def largest_of(every, called, top: int) -> list[tuple[str, list[tuple[str, float
         ((abs(float(c.w[j])), k, j) for k, c in enumerate(every) for j in largest(c.w, top).tolist()),
         key=lambda entry: (-entry[0], entry[1], entry[2]),
     )
-    rows = [(f"{called.feature(j)}, for {every[k].meaning}", float(every[k].w[j])) for _, k, j in best[:top]]
+    rows = [(f"{named(every[k], j, called)}, for {every[k].meaning}", float(every[k].w[j])) for _, k, j in best[:top]]
     return [(f"largest weights of all {len(every)} decision values", rows)]
+
+
+def named(column, j: int, called) -> str:
+    """The name of feature j, with a remark where the optimum's weight can have another sign."""
+    return called.feature(j) + (" (sign not certain)" if abs(float(column.w[j])) <= column.radius else "")
 
 
 def draw(tables, path: str, title: str) -> None:
