@@ -7,6 +7,9 @@ import click
 from svmtool import progress
 from svmtool.cli.umbrella import FILE, stdout_line
 
+LIBLINEARS = (0, 1, 2, 3, 4, 5, 6, 7, 11, 12, 13)
+LIBSVMS = (0, 3)  # C-SVC and epsilon-SVR
+
 
 @click.command(
     "bench", short_help="Time svm-train beside LIBLINEAR or LIBSVM.",
@@ -27,9 +30,9 @@ def command(runs: int, program: tuple[str, ...], words: tuple[str, ...]) -> None
     import statistics
     import tempfile
 
+    from svmtool.auditing.value import objective
     from svmtool.cli.arguments import linear
     from svmtool.comparison import programs
-    from svmtool.comparison.objective import objective, refuse_others
     from svmtool.errors import SvmtoolError
     from svmtool.formats.models import read
     from svmtool.formats.svmlight import table
@@ -41,7 +44,12 @@ def command(runs: int, program: tuple[str, ...], words: tuple[str, ...]) -> None
     data, problem = parsed.data, parsed.settings.problem
     if not data or words[-1] != data:
         raise SvmtoolError("svmtool bench: the last argument must be the data file; a model file is not accepted")
-    refuse_others(problem)
+    known = LIBLINEARS if problem.kernel is None else LIBSVMS
+    if problem.solver not in known:
+        kind = "linear" if problem.kernel is None else "kernel"
+        raise SvmtoolError(
+            f"svmtool bench compares {kind} models of -s {', '.join(map(str, known))}, not {problem.solver}"
+        )
     options = list(words[:-1])
     all_programs = [programs.ours(), *programs.others(problem.kernel is not None, program)]
     seconds: dict[str, list[float]] = {p.name: [] for p in all_programs}
@@ -62,7 +70,7 @@ def command(runs: int, program: tuple[str, ...], words: tuple[str, ...]) -> None
                 seconds[p.name].append(done.seconds)
                 if p.name not in values:
                     model = read(path)
-                    values[p.name] = objective(problem, model, rows)
+                    values[p.name] = objective(parsed.settings, model, rows)
                     certainty, text = certificate_of(model)
                     dual = re.search(r"dual (\S+?),", text)
                     if p is all_programs[0] and dual and certainty == "Certified":  # a lower bound for every program
