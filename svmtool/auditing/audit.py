@@ -11,7 +11,7 @@ import numpy as np
 from svmtool import registry
 from svmtool.api import arrays
 from svmtool.api.run import RunContext
-from svmtool.api.settings import check_names, settings_of
+from svmtool.api.settings import check_names, class_weights, settings_of
 from svmtool.api.solver_choice import kernel_row, row_of
 from svmtool.api.training import by_number, check_labels, kernel_rows
 from svmtool.auditing import multinomial
@@ -85,8 +85,9 @@ def audit(
     --------
     >>> import numpy as np, svmtool
     >>> X, y = np.array([[-2.0], [-1.0], [1.0], [2.0]]), [-1, -1, 1, 1]
-    >>> print(svmtool.audit([2.0], X, y, solver="l1svc-dual", C=1.0))
-    this model's objective is 4 times the minimum (certified within 1e-06); at the optimum 0 % of the training labels differ
+    >>> found = svmtool.audit([2.0], X, y, solver="l1svc-dual", C=1.0)
+    >>> round(found.ratio, 6), found.differ
+    (4.0, 0)
     """
     check_names({name: None for name in problem if name not in ("solver", "kernel")}, TAKEN)
     y, classes, sets = arrays.read_labels(y)
@@ -122,7 +123,9 @@ class Auditor:
         stated = read(model, len(self.data), self.data.n_features)
         own, kernel = stated.keywords.get("kernel"), problem.get("kernel")
         if kernel is not None and kernel != own and (own, kernel) != ("polynomial", "poly"):
-            raise ValueError(f"the model has {'no' if own is None else f'the {own}'} kernel, the stated problem {kernel!r}")
+            raise ValueError(
+                f"the model has {'no' if own is None else f'the {own}'} kernel, the stated problem {kernel!r}"
+            )
         keywords, data = {**stated.keywords, **problem}, self.data
         if stated.row_weight is not None and "class_weight" not in problem:
             data = self._weighted(stated.row_weight)
@@ -141,29 +144,28 @@ class Auditor:
         rest = dict(keywords)
         solver, kernel = rest.pop("solver", None), rest.pop("kernel", None)
         if solver is None:
-            raise ValueError("the model does not state its problem: state -s")
-        row = row_of(solver) if kernel is None else kernel_row(solver, kernel)
-        if row.costs and "-c" in registry.supported_options(row) and "C" not in rest:
-            raise ValueError("the model does not state its cost: state -c")
-        if row.printed:
+            raise ValueError("the model does not state its problem: state solver, as a command's -s")
+        row = row_of(solver, "fast") if kernel is None else kernel_row(solver, kernel, "fast")
+        if not row.optimal:
+            raise ValueError(f"solver {row.number} ({row.name}) does not minimise one objective: state another")
+        for name, option in (("C", "-c"), ("p", "-p"), ("nu", "-n")):
+            if name not in rest and option in registry.supported_options(row) - registry.without_effect(row):
+                raise ValueError(f"the model does not state all of its problem: state {name}, as a command's {option}")
+        if "--method" in row.supported:
             rest["method"] = "fast"
         rest["class_weight"] = by_number(rest.get("class_weight"), self.classes)
         settings = settings_of(data, solver, kernel, {**self.stopping, **rest}, ())
-        if not settings.row.optimal:
-            raise ValueError(f"-s {row.number} ({row.name}) does not minimise one objective: state another -s")
         check_labels(data, settings, False, self.y, self.classes)
         return settings
 
     def _weighted(self, row_weight: Any) -> Dataset:
-        """The rows with scikit-learn's class weights as weights of rows."""
-        from sklearn.utils.class_weight import compute_sample_weight
+        """The rows with class weights as weights of rows."""
+        pairs = dict(class_weights(by_number(row_weight, self.classes), self.data, registry.find(0)))
+        labels, number = np.unique(self.data.labels, return_inverse=True)
+        factors = np.array([pairs.get(int(label), 1.0) for label in labels])[number]
+        return self.data.replace(weights=self.data.factors * factors).in_use()
 
-        y = self.data.labels if self.classes is None else self.classes[self.data.labels.astype(np.intp)]
-        return self.data.replace(weights=self.data.factors * compute_sample_weight(row_weight, y)).in_use()
-
-    def _multinomial(
-        self, name: str, stated: Stated, keywords: dict[str, Any], data: Dataset, stop: StopFlag
-    ) -> Audit:
+    def _multinomial(self, name: str, stated: Stated, keywords: dict[str, Any], data: Dataset, stop: StopFlag) -> Audit:
         began, C, share = time.perf_counter(), keywords["C"], stated.share
         assert share is not None and isinstance(stated.model, Weights)
         labels = labels_of(stated.model.classes, data, self.classes)
@@ -172,7 +174,7 @@ class Auditor:
             stated.model, labels, data, C, share, free, self.stopping["gap"], stop
         )
         text = f"multinomial logistic regression, C = {C:.17g}, share of |w|_1 = {share:g}"
-        solution = Solution(text, best, found, found.primal, found.dual, time.perf_counter() - began)
+        solution = Solution(text, best, found, found.primal, found.dual, found.dual, time.perf_counter() - began)
         return self._compared(name, primal, ours, solution)
 
     def _compared(self, name: str, primal: float, model: Models, best: Solution) -> Audit:
@@ -180,19 +182,21 @@ class Auditor:
         differ, distance = _apart(model, best.model, self.data)
         on_test = (None, None) if self.test is None else _apart(model, best.model, self.test)
         return Audit(
-            name, best.problem, primal, best.primal, best.bound, best.certificate.gap, bool(best.certificate.sampled),
-            len(self.data), differ, distance, None if self.test is None else len(self.test), *on_test, best.seconds,
+            name, best.problem, primal, best.primal, best.bound, best.size, best.certificate.gap,
+            bool(best.certificate.sampled), len(self.data), differ, distance,
+            None if self.test is None else len(self.test), *on_test, best.seconds,
         )  # fmt: skip
 
 
 class Solution(Record):
-    """The engine's model of a problem, its value, and a lower bound of the minimum."""
+    """The engine's model of a problem, its value, a lower bound of the minimum, and what distances are relative to."""
 
     problem: str
     model: Models
     certificate: Certificate
     primal: float
     bound: float
+    size: float
     seconds: float
 
 
@@ -201,15 +205,17 @@ def solve(settings: Settings, data: Dataset, stop: StopFlag) -> Solution:
     began = time.perf_counter()
     if settings.problem.kernel is None:
         done = train_on_used(data, settings, stop=stop)
-        primal, bound = done.certificate.primal, done.certificate.dual
+        found = done.certificate
+        primal, bound, size = found.primal, found.dual, max(found.size, abs(found.dual))
     else:
         done = trained(kernel_rows(data, settings), Fitting(settings, None, stop))
         # The certificate of nu-SVC is in the units of the model's own length; its gap is not
-        found = values(settings, done.model, data)
-        primal, bound = float(found.sum()), float(np.sum(found - done.certificate.gap * np.abs(found)))
+        each = values(settings, done.model, data)
+        primal, bound = float(each.sum()), float(np.sum(each - done.certificate.gap * np.abs(each)))
+        size = abs(bound)
     weights = "".join(f" -w{label} {factor:.17g}" for label, factor in settings.problem.class_weights)
     text = notes(settings, done.certificate, [])[0].partition(": ")[2].partition(" --gap ")[0] + weights
-    return Solution(text, done.model, done.certificate, primal, bound, time.perf_counter() - began)
+    return Solution(text, done.model, done.certificate, primal, bound, size, time.perf_counter() - began)
 
 
 def _apart(model: Models, best: Models, rows: Dataset) -> tuple[int | None, float | None]:

@@ -141,8 +141,8 @@ def _spark(m: Any, loss: str) -> Stated:
     """A model of Spark's MLlib, which regularises the weights of features of variance 1 unless it is told not to."""
     if m.getStandardization():
         raise ValueError(
-            f"{type(m.model).__name__} with standardization=True is another problem: it regularises weights of features of "
-            "variance 1; train it with standardization=False, or give its weights of the scaled rows as an array"
+            f"{type(m.model).__name__} with standardization=True is another problem, of features of variance 1: "
+            "train it with standardization=False, or give its weights of the scaled rows as an array"
         )
     C, bias = 1.0 / (m.getRegParam() * m.n_rows), _free(m.getFitIntercept())
     if loss == HINGE:
@@ -151,9 +151,7 @@ def _spark(m: Any, loss: str) -> Stated:
     found = weights(m.coefficientMatrix.toArray(), m.interceptVector.toArray(), range(m.numClasses))
     share = float(m.getElasticNetParam())
     several = len(found.coef) > 1 or 0.0 < share < 1.0
-    return Stated(
-        found, {"solver": NUMBERS[LOGISTIC, int(share == 1.0)], "C": C, **bias}, share if several else None
-    )
+    return Stated(found, {"solver": NUMBERS[LOGISTIC, int(share == 1.0)], "C": C, **bias}, share if several else None)
 
 
 Reader = Callable[[Any], Stated]

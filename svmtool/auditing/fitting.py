@@ -46,7 +46,9 @@ def _kernel(model: KernelModel, settings: Settings, data: Dataset, classes: np.n
             raise ValueError(f"the model's kernel has {name} {getattr(theirs, name):g}, the stated one {value:g}")
     most = int(model.indices.max(initial=-1)) + 1
     if most > data.n_features:
-        raise ValueError(f"the model has support vectors with {most} features, the data have {data.n_features} features")
+        raise ValueError(
+            f"the model has support vectors with {most} features, the data have {data.n_features} features"
+        )
     if model.labels is None:
         return model
     names = model.classes
@@ -94,14 +96,17 @@ def built(linear: Weights, labels: tuple[int, ...], word: str, bias: float, n_fe
     W = _resized(W, n_features)
     several = word == CRAMMER_SINGER_WORD
     wanted = 1 if len(labels) <= 2 and not several else len(labels)
-    if len(labels) == 2 and len(W) != wanted:
-        W, b = (np.outer((-0.5, 0.5), W[0]), np.outer((-0.5, 0.5), b)[:, 0]) if several else (W[1:] - W[:1], b[1:] - b[:1])
+    if len(labels) == 2 and {len(W), wanted} == {1, 2}:
+        change = np.array([[-0.5], [0.5]] if several else [[-1.0, 1.0]])
+        W, b = change @ W, change @ b
     if len(W) != wanted:
         raise ValueError(f"the model has {len(W)} columns of weights, the problem {wanted}")
     if len(labels) == 2 and wanted == 1:
         labels = labels[::-1]
     if not bias > 0.0 and np.any(b):
-        raise ValueError("the model has an intercept, but the stated problem has no bias: state -B, and -R if it is free")
+        raise ValueError(
+            "the model has an intercept, but the stated problem has no bias: state -B, and -R if it is free"
+        )
     if bias >= 0.0:
         W = np.column_stack([W, b / bias if bias > 0.0 else b])
     rho = linear.rho if kind_of(word) == "one-class" else None

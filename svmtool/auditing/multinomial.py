@@ -37,7 +37,5 @@ def audited(
     columns, cost = model.columns, C * data.factors
     W, b = model.W[: data.n_features].T, model.W[-1] if free else np.zeros(columns)
     primal = SoftmaxCertifier(X, number, columns, cost, 1.0, share, free).certify(W, b).primal
-    V, _, found = softmax.solve(
-        X, number, columns, cost, 1.0, share, free, gap, Monitor(None, None, stop=stop)
-    )
+    V, _, found = softmax.solve(X, number, columns, cost, 1.0, share, free, gap, Monitor(None, None, stop=stop))
     return primal, found, model, built(Weights(V[:, :-1], V[:, -1]), labels, WORD, bias, data.n_features)

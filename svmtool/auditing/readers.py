@@ -79,7 +79,7 @@ def _stored(model: LinearModel | KernelModel) -> Stated:
     found: dict[str, Any] = keywords_of(model.kernel) if isinstance(model, KernelModel) else {"bias": model.bias}
     if row is not None:
         found["solver"] = row.name.replace("_", "-") if kernel else row.number
-        known, words = registry.supported_options(row), options.split()
+        known, words = registry.supported_options(row) - registry.without_effect(row), options.split()
         for option, value in pairwise([*words, ""]):
             if option in NOTED and option in known:
                 found[NOTED[option]] = parse_number(value)
@@ -107,7 +107,9 @@ def _vowpal(path: str, n_features: int) -> Weights:
             except (ValueError, IndexError):
                 raise ValueError(f"{path}, line {number}: not a weight of Vowpal Wabbit: {line[:60]!r}") from None
     if not begun:
-        raise ValueError(f"{path}: no line ':0' before weights: write Vowpal Wabbit's model by --readable_model")
+        raise ValueError(
+            f"{path}: no line ':0' before weights: train Vowpal Wabbit with --readable_model FILE --predict_only_model"
+        )
     mask = (1 << bits) - 1
     constant = VOWPAL_CONSTANT & mask
     if n_features > mask or constant <= n_features:

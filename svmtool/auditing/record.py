@@ -24,6 +24,8 @@ class Audit(Record):
         That of the engine's model.
     bound : float
         A certified lower bound of the minimum.
+    size : float
+        What distances are relative to: the size of the bound, or more where a one-class problem's minimum is about 0.
     gap : float
         How far the engine's own value may be above the minimum, relative to it.
     estimated : bool
@@ -45,6 +47,7 @@ class Audit(Record):
     primal: float
     optimum: float
     bound: float
+    size: float
     gap: float
     estimated: bool
     rows: int
@@ -57,9 +60,9 @@ class Audit(Record):
 
     @property
     def excess(self) -> float:
-        """(P - D) / |D|: a bound of how far the model is above the minimum, relative to the bound; inf at D = 0."""
+        """(P - D) / size: a bound of how far the model is above the minimum; inf at size 0."""
         above = max(self.primal - self.bound, 0.0)
-        return above / abs(self.bound) if self.bound != 0.0 else (math.inf if above > 0.0 else 0.0)
+        return above / self.size if self.size > 0.0 else (math.inf if above > 0.0 else 0.0)
 
     @property
     def ratio(self) -> float | None:
@@ -74,7 +77,7 @@ class Audit(Record):
         kind = "estimated" if self.estimated else "certified"
         if not math.isfinite(self.gap):
             return f"{self.primal:.6g}; no bound of the minimum was found: raise --max-seconds"
-        if self.bound == 0.0:
+        if self.size == 0.0:
             return f"{self.primal:.6g}, and the minimum may be 0"
         if self.excess <= self.gap:
             return f"the minimum within {self.gap:.1g} ({kind})"
@@ -86,7 +89,8 @@ class Audit(Record):
         """`at the optimum 3.1 % of the training labels and 12 of 1,000 test labels differ`."""
         if self.differ is None:
             test = "" if self.test_distance is None else f" and {self.test_distance:.3g} on test rows"
-            return f"its predictions are {self.distance:.3g} from those of the optimum on training rows{test}, root mean square"
+            where = f"{self.distance:.3g} from those of the optimum on training rows{test}"
+            return f"its predictions are {where}, root mean square"
         test = "" if self.test_differ is None else f" and {self.test_differ:,} of {self.test_rows:,} test labels"
         return f"at the optimum {100 * self.differ / self.rows:.3g} % of the training labels{test} differ"
 

@@ -4,9 +4,9 @@ Where a file does not state a part of the solution, the value is the least one o
 p of the tube, of nu-SVC the margin q and the length of (w, b), by which decisions do not change:
 
     nu-SVR   min over p of  C (nu n p + sum_i max(0, |t_i - f_i| - p)),  where at most nu n rows are outside of the tube
-    nu-SVC   min over r, q of  1/2 r^2 |w|^2 - r g(q) = -g^2 / (2 |w|^2),  g = max over q of nu n q - sum_i max(0, q - y_i f_i)
+    nu-SVC   min over r, q of  1/2 r^2 |w|^2 - r g(q) = -g^2 / (2 |w|^2),  g(q) = nu n q - sum_i max(0, q - y_i f_i)
 
-where g is piecewise linear and largest where at most nu n rows have y_i f_i < q.
+where g is concave, and largest where at most nu n rows have y_i f_i < q.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _kernel(settings: Settings, model: KernelModel, rows: Dataset) -> np.ndarray
 
 
 def _level(a: np.ndarray, w: np.ndarray, share: float) -> float:
-    """The number that a share of the weights w of the numbers a is above: the best tube or, for -a, minus the best q."""
+    """The number that a share of the weights w of the numbers a is above: the best p or, of -y f, minus the best q."""
     order = np.argsort(-a, kind="stable")
     sums = np.cumsum(w[order])
     return float(a[order[min(int(np.searchsorted(sums, share * sums[-1])), len(a) - 1)]])

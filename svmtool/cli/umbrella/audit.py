@@ -33,10 +33,10 @@ IGNORED = ("-q", "--method")  # the engine is what finds a bound
 def command(test: str | None, as_json: bool, words: tuple[str, ...]) -> None:
     """Say how far models are from the optimum of their problem on DATA, their training rows.
 
-    A MODEL is a file of svm-train, LIBLINEAR, LIBSVM or Vowpal Wabbit (--readable_model).  The engine solves the
-    problem to --gap (1e-6), in --max-seconds, and its certificate has a lower bound of the minimum.  The options -s, -c,
-    -p, -n, -B, -R and -w state what the model's file does not: files of other programs have no -c.  Several models make
-    a table.
+    A MODEL is a file of svm-train, LIBLINEAR, LIBSVM or Vowpal Wabbit (--readable_model, --predict_only_model).  The
+    engine solves the problem to --gap (1e-6), in --max-seconds, and its certificate has a lower bound of the minimum.
+    The options -s, -c, -p, -n, -B, -R and -w state what the model's file does not: files of other programs have no -c.
+    Several models make a table.
     """
     from svmtool import api, progress
     from svmtool.auditing import audit
@@ -73,7 +73,9 @@ def split(words: list[str]) -> tuple[list[str], list[str]]:
         options.append(word)
         name = word.partition("=")[0]
         alone = LONG_OPTIONS[name].read is None or name != word if name in LONG_OPTIONS else word[1] in VALUELESS
-        if not alone and words:
+        if not alone:
+            if not words:
+                raise SvmtoolError(f"svmtool audit: {word} needs a value")
             options.append(words.pop(0))
     return options, files
 

@@ -6,6 +6,8 @@ import click
 
 from svmtool import progress
 from svmtool.cli.umbrella import FILE, stdout_line
+from svmtool.errors import SvmtoolError
+from svmtool.params import Problem
 
 LIBLINEARS = (0, 1, 2, 3, 4, 5, 6, 7, 11, 12, 13)
 LIBSVMS = (0, 3)  # C-SVC and epsilon-SVR
@@ -33,7 +35,6 @@ def command(runs: int, program: tuple[str, ...], words: tuple[str, ...]) -> None
     from svmtool.auditing.value import objective
     from svmtool.cli.arguments import linear
     from svmtool.comparison import programs
-    from svmtool.errors import SvmtoolError
     from svmtool.formats.models import read
     from svmtool.formats.svmlight import table
     from svmtool.inspection.facts import certificate_of
@@ -44,13 +45,7 @@ def command(runs: int, program: tuple[str, ...], words: tuple[str, ...]) -> None
     data, problem = parsed.data, parsed.settings.problem
     if not data or words[-1] != data:
         raise SvmtoolError("svmtool bench: the last argument must be the data file; a model file is not accepted")
-    known = LIBLINEARS if problem.kernel is None else LIBSVMS
-    if problem.solver not in known:
-        kind = "linear" if problem.kernel is None else "kernel"
-        raise SvmtoolError(
-            f"svmtool bench compares {kind} models of -s {', '.join(map(str, known))}, not {problem.solver}"
-        )
-    options = list(words[:-1])
+    refuse_others(problem)
     all_programs = [programs.ours(), *programs.others(problem.kernel is not None, program)]
     seconds: dict[str, list[float]] = {p.name: [] for p in all_programs}
     values: dict[str, float] = {}
@@ -91,4 +86,14 @@ def command(runs: int, program: tuple[str, ...], words: tuple[str, ...]) -> None
         package = "libsvm-tools" if problem.kernel is not None else "liblinear-tools"
         click.echo(
             f"No other program is on PATH: install {package} (Debian, Ubuntu), or name one by --program.", err=True
+        )
+
+
+def refuse_others(problem: Problem) -> None:
+    """SvmtoolError for problems that the other programs do not solve, or whose bound the model's file does not have."""
+    known = LIBLINEARS if problem.kernel is None else LIBSVMS
+    if problem.solver not in known:
+        kind = "linear" if problem.kernel is None else "kernel"
+        raise SvmtoolError(
+            f"svmtool bench compares {kind} models of -s {', '.join(map(str, known))}, not {problem.solver}"
         )
