@@ -46,6 +46,7 @@ def command(runs: int, program: tuple[str, ...], words: tuple[str, ...]) -> None
     if not data or words[-1] != data:
         raise SvmtoolError("svmtool bench: the last argument must be the data file; a model file is not accepted")
     refuse_others(problem)
+    options = list(words[:-1])
     all_programs = [programs.ours(), *programs.others(problem.kernel is not None, program)]
     seconds: dict[str, list[float]] = {p.name: [] for p in all_programs}
     values: dict[str, float] = {}
