@@ -66,7 +66,7 @@ def two_classes(n: int) -> Models:
 
     yield "LIBLINEAR `-s 3`", liblinear("-s 3"), {"C": 1.0}
     yield "LIBLINEAR `-s 0 -B 1`", liblinear("-s 0 -B 1"), {"C": 1.0}
-    yield "scikit-learn `LinearSVC(loss='hinge')`", of(LinearSVC(loss="hinge")), {}
+    yield "scikit-learn `LinearSVC(loss='hinge')`", of(LinearSVC(loss="hinge", random_state=0)), {}
     yield "scikit-learn `LogisticRegression()`", of(LogisticRegression()), {}
     yield "scikit-learn `SGDClassifier()`", of(SGDClassifier(random_state=0)), {}
     stated = {"solver": 42, "C": 1 / (1e-4 * n), "bias": 1.0}
@@ -94,7 +94,7 @@ def classes(n: int) -> Models:
     from sklearn.linear_model import LogisticRegression, SGDClassifier
     from sklearn.svm import SVC, LinearSVC
 
-    yield "scikit-learn `LinearSVC()`", of(LinearSVC()), {}
+    yield "scikit-learn `LinearSVC()`", of(LinearSVC(random_state=0)), {}
     yield "scikit-learn `LogisticRegression()`", of(LogisticRegression()), {}
     yield "scikit-learn `SGDClassifier(loss='log_loss')`", of(SGDClassifier(loss="log_loss", random_state=0)), {}
     yield "scikit-learn `SVC()`", of(SVC()), {}
@@ -104,7 +104,7 @@ def classes(n: int) -> Models:
 def regression(n: int) -> Models:
     from sklearn.svm import SVR, LinearSVR, NuSVR
 
-    yield "scikit-learn `LinearSVR()`", of(LinearSVR()), {}
+    yield "scikit-learn `LinearSVR()`", of(LinearSVR(random_state=0)), {}
     yield "scikit-learn `SVR()`", of(SVR()), {}
     yield "scikit-learn `NuSVR()`", of(NuSVR()), {}
     yield "LIBLINEAR `-s 11`", liblinear("-s 11 -p 0.1"), {"C": 1.0, "p": 0.1}

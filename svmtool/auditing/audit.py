@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+import os
 import time
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, overload
 
 import numpy as np
 
@@ -15,13 +17,14 @@ from svmtool.api.settings import check_names, class_weights, settings_of
 from svmtool.api.solver_choice import kernel_row, row_of
 from svmtool.api.training import by_number, check_labels, kernel_rows
 from svmtool.auditing import multinomial
-from svmtool.auditing.fitting import fitted, labels_of
+from svmtool.auditing.fitting import KERNEL, fitted, labels_of, refuse_other_kernel
 from svmtool.auditing.readers import read
 from svmtool.auditing.record import Audit, Audits
 from svmtool.auditing.stated import Stated, Weights
-from svmtool.auditing.value import objective, values
+from svmtool.auditing.value import objective
 from svmtool.certify.linear import Certificate
 from svmtool.data.dataset import Dataset
+from svmtool.data.labels import Classes
 from svmtool.limits import StopFlag
 from svmtool.models.kernel import KernelModel
 from svmtool.models.linear import LinearModel
@@ -36,6 +39,10 @@ Models = LinearModel | KernelModel
 TAKEN = ("sample_weight", "gap", "max_seconds", "test", "threads")
 
 
+@overload
+def audit(model: dict[str, Any], X: Any, y: Any = None, **keywords: Any) -> Audits: ...  # numpydoc ignore=GL08
+@overload
+def audit(model: Any, X: Any, y: Any = None, **keywords: Any) -> Audit: ...  # numpydoc ignore=GL08
 def audit(
     model: Any, X: Any, y: Any = None, *, sample_weight: Any = None, gap: float = 1e-6,
     max_seconds: float | None = None, test: tuple[Any, Any] | None = None, threads: int | None = None,
@@ -98,7 +105,8 @@ def audit(
         classes = arrays.of_classes_in_use(data, classes)
     rows = None if test is None else arrays.dataset(test[0]).as_sparse()
     auditor = Auditor(data.in_use(), y, classes, rows, {"gap": gap, "max_seconds": max_seconds})
-    named = model if isinstance(model, dict) else {model if isinstance(model, str) else type(model).__name__: model}
+    own = os.fspath(model) if isinstance(model, (str, os.PathLike)) else type(model).__name__
+    named = model if isinstance(model, dict) else {own: model}
     found = []
     for name, one in named.items():
         with RunContext(threads, max_seconds) as run:
@@ -121,12 +129,9 @@ class Auditor:
     def audit(self, name: str, model: Any, problem: Mapping[str, Any], stop: StopFlag) -> Audit:
         """The Audit of one model; problem: keywords that come before those it states."""
         stated = read(model, len(self.data), self.data.n_features)
-        own, kernel = stated.keywords.get("kernel"), problem.get("kernel")
-        if kernel is not None and kernel != own and (own, kernel) != ("polynomial", "poly"):
-            raise ValueError(
-                f"the model has {'no' if own is None else f'the {own}'} kernel, the stated problem {kernel!r}"
-            )
-        keywords, data = {**stated.keywords, **problem}, self.data
+        refuse_other_kernel(stated.keywords, problem, self.data.n_features)
+        kernel = {name: stated.keywords[name] for name in KERNEL if name in stated.keywords}
+        keywords, data = {**stated.keywords, **problem, **kernel}, self.data
         if stated.row_weight is not None and "class_weight" not in problem:
             data = self._weighted(stated.row_weight)
         if stated.share is not None and "solver" not in problem:
@@ -205,17 +210,27 @@ def solve(settings: Settings, data: Dataset, stop: StopFlag) -> Solution:
     began = time.perf_counter()
     if settings.problem.kernel is None:
         done = train_on_used(data, settings, stop=stop)
-        found = done.certificate
-        primal, bound, size = found.primal, found.dual, max(found.size, abs(found.dual))
+        primal, bound = done.certificate.primal, done.certificate.dual
     else:
         done = trained(kernel_rows(data, settings), Fitting(settings, None, stop))
-        # The certificate of nu-SVC is in the units of the model's own length; its gap is not
-        each = values(settings, done.model, data)
-        primal, bound = float(each.sum()), float(np.sum(each - done.certificate.gap * np.abs(each)))
-        size = abs(bound)
+        primal, bound = objective(settings, done.model, data), sum(lower_bounds(settings, done.solved, data))
+    found, size = done.certificate, abs(bound)
+    if "one-class" in settings.row.kind and 0.0 < found.gap < np.inf:  # its gap is relative to more where P is about 0
+        size = max(size, (found.primal - found.dual) / found.gap)
     weights = "".join(f" -w{label} {factor:.17g}" for label, factor in settings.problem.class_weights)
     text = notes(settings, done.certificate, [])[0].partition(": ")[2].partition(" --gap ")[0] + weights
     return Solution(text, done.model, done.certificate, primal, bound, size, time.perf_counter() - began)
+
+
+def lower_bounds(settings: Settings, solved: Sequence[Any], data: Dataset) -> list[float]:
+    """D of each problem with a kernel; of nu-SVC before all is divided by the margin, and for the sum nu n of a."""
+    if settings.row.word != "nu_svc":
+        return [one.certificate.dual for one in solved]
+    found = []
+    for one, rows in zip(solved, itertools.combinations(Classes(data.labels).counts, 2), strict=True):
+        shrunk = min(0.5 * settings.problem.nu * float(sum(rows)), 1.0) if data.weights is None else 1.0
+        found.append(one.certificate.dual * (shrunk / one.function.root) ** 2)
+    return found
 
 
 def _apart(model: Models, best: Models, rows: Dataset) -> tuple[int | None, float | None]:

@@ -73,7 +73,7 @@ def _linear_svr(m: Any) -> Stated:
 
 
 def _sklearn_logistic(m: Any) -> Stated:
-    penalty, share = m.penalty, getattr(m, "l1_ratio", None) or 0.0
+    penalty, share = getattr(m, "penalty", "deprecated"), getattr(m, "l1_ratio", None) or 0.0
     if penalty is None or penalty == "none":
         raise refused(m, "no regulariser")
     share = {"l1": 1.0, "l2": 0.0}.get(penalty, share)
@@ -94,8 +94,8 @@ def _sgd(m: Any) -> Stated:
 
 
 def _ridge(m: Any) -> Stated:
-    if not np.ndim(m.alpha) == 0 or not m.alpha > 0:
-        raise refused(m, f"alpha={m.alpha!r}")
+    if np.ndim(m.alpha) or not m.alpha > 0 or m.positive:
+        raise refused(m, "positive=True" if m.positive else f"alpha={m.alpha!r}")
     return _of_rows(_linear(m, 52, 0.5 / m.alpha, _free(m.fit_intercept)))
 
 
@@ -164,6 +164,7 @@ READERS: dict[str, dict[str, Reader]] = {  # by package and class
         "NuSVR": lambda m: _kernel(m, "nu_svr", solver="nu-svr", C=float(m.C), nu=float(m.nu)),
         "OneClassSVM": lambda m: _kernel(m, "one_class", solver="one-class", nu=float(m.nu)),
     },
+    "svmtool": {"LogisticRegression": _sklearn_logistic},  # the files of other estimators state their problems
     "skglm": {"SparseLogisticRegression": _skglm_logistic, "LinearSVC": lambda m: _linear(m, 3, m.C, NONE)},
     "celer": {"LogisticRegression": lambda m: _linear(m, 6, m.C, NONE)},
     "snapml": {

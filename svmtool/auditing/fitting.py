@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from svmtool.auditing.stated import Weights, keywords_of
+from svmtool.auditing.stated import Weights
 from svmtool.data.dataset import Dataset
 from svmtool.models.kernel import KernelModel
 from svmtool.models.linear import CRAMMER_SINGER_WORD, LinearModel, kind_of
 from svmtool.params import Settings
-from svmtool.training.kernel.dataset import kernel_set
 
 SAME_RTOL = 1e-5  # of a kernel's parameters: LIBSVM's files round them
+KERNEL = ("kernel", "gamma", "degree", "coef0")  # keywords
 KINDS = {"all classes": "classification", "ordinal": "classification", "hard one-class": "one-class"}
 
 
@@ -29,7 +31,7 @@ def fitted(
     if kind is not None and kind != wanted:
         raise ValueError(f"the model is of {kind}, but -s {row.number} ({row.name}) is {wanted}")
     if isinstance(model, KernelModel):
-        return _kernel(model, settings, data, classes)
+        return _kernel(model, data, classes)
     if row.kind == "ordinal":
         if not isinstance(model, LinearModel):
             raise ValueError("ordinal regression is audited of models in files alone")
@@ -39,11 +41,18 @@ def fitted(
     return built(linear, labels, row.word, settings.problem.bias, data.n_features)
 
 
-def _kernel(model: KernelModel, settings: Settings, data: Dataset, classes: np.ndarray | None) -> KernelModel:
-    theirs, ours = model.kernel, kernel_set(data.as_double(), settings, "X").kernel
-    for name, value in list(keywords_of(ours).items())[1:]:
-        if not np.isclose(getattr(theirs, name), value, SAME_RTOL):
-            raise ValueError(f"the model's kernel has {name} {getattr(theirs, name):g}, the stated one {value:g}")
+def refuse_other_kernel(own: Mapping[str, Any], problem: Mapping[str, Any], n_features: int) -> None:
+    """ValueError if the problem's keywords name another kernel than the model's own ones."""
+    for name in KERNEL:
+        given = {"poly": "polynomial", "auto": 1.0 / max(n_features, 1)}.get(problem.get(name), problem.get(name))
+        there = own.get(name)
+        numbers = isinstance(given, (int, float)) and isinstance(there, (int, float))
+        near = numbers and math.isclose(given, there, rel_tol=SAME_RTOL)
+        if given is not None and given != there and not near:
+            raise ValueError(f"the model has {'no kernel' if there is None else f'{name} {there}'}, stated is {given}")
+
+
+def _kernel(model: KernelModel, data: Dataset, classes: np.ndarray | None) -> KernelModel:
     most = int(model.indices.max(initial=-1)) + 1
     if most > data.n_features:
         raise ValueError(

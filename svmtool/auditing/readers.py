@@ -18,7 +18,7 @@ from svmtool.auditing.stated import Stated, Weights, keywords_of, weights
 from svmtool.inspection.facts import solver_of
 from svmtool.models.kernel import KernelModel
 from svmtool.models.kernel_functions import PRECOMPUTED
-from svmtool.models.linear import LinearModel
+from svmtool.models.linear import SOFTMAX_NOTE, LinearModel
 from svmtool.numbers import parse_number
 
 NOTED = {"-c": "C", "-p": "p", "-n": "nu", "-B": "bias", "--loss-power": "loss_power"}  # in the notes of a model
@@ -35,6 +35,9 @@ def read(model: Any, n_rows: int, n_features: int) -> Stated:
     if isinstance(model, (str, os.PathLike)):
         return _of_file(os.fspath(model), n_features)
     model = getattr(model, "stored", model)  # of svmtool.compat
+    found = estimators.stated(model, n_rows)
+    if found is not None:
+        return found
     if isinstance(model, (Fit, LinearModel, KernelModel)) or hasattr(type(model), "_file_model"):
         return _stored(stored_of(model))
     if isinstance(model, (tuple, list, np.ndarray)) or hasattr(model, "tocsr"):
@@ -42,11 +45,8 @@ def read(model: Any, n_rows: int, n_features: int) -> Stated:
         return Stated(weights(coef, intercept), {})
     if type(model).__name__ in ("model", "svm_model") and hasattr(model, "__createfrom__"):
         return _of_c(model)
-    found = estimators.stated(model, n_rows)
-    if found is None:
-        kind = f"{type(model).__module__}.{type(model).__name__}"
-        raise TypeError(f"no model that can be read: {kind}; give its weights as an array, or (weights, intercept)")
-    return found
+    kind = f"{type(model).__module__}.{type(model).__name__}"
+    raise TypeError(f"no model that can be read: {kind}; give its weights as an array, or (weights, intercept)")
 
 
 def _of_file(path: str, n_features: int) -> Stated:
@@ -74,6 +74,8 @@ def _stored(model: LinearModel | KernelModel) -> Stated:
         raise ValueError("a model of a precomputed kernel cannot be audited: its file has no kernel values")
     if model.is_multilabel:
         raise ValueError("a model of rows with several labels cannot be audited")
+    if SOFTMAX_NOTE in model.notes:
+        raise ValueError("the file of a multinomial model does not state its problem: audit the estimator")
     row, options, _ = solver_of(model)
     kernel = isinstance(model, KernelModel)
     found: dict[str, Any] = keywords_of(model.kernel) if isinstance(model, KernelModel) else {"bias": model.bias}

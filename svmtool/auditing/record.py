@@ -115,7 +115,7 @@ class Audits(tuple):
             here = f"{100 * a.differ / a.rows:.3g} %" if a.differ is not None else f"by {a.distance:.3g}"
             test = "–" if a.test_distance is None else f"by {a.test_distance:.3g}"
             test = test if a.test_differ is None else f"{a.test_differ:,} of {a.test_rows:,}"
-            above = f"{100 * a.excess:.3g} %"
+            above = f"{100 * a.excess:.3g} %" if math.isfinite(a.excess) else "no bound"
             cells.append((a.name, f"{a.primal:.9g}", f"{a.bound:.9g}", above, here, test))
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         return "\n".join(

@@ -41,7 +41,10 @@ class Stated(Record):
 
 def weights(coef: Any, intercept: Any = 0.0, classes: Any = None) -> Weights:
     """Weights of arrays or sparse matrices, one column or several."""
-    W = np.atleast_2d(np.asarray(coef.toarray() if hasattr(coef, "toarray") else coef, np.float64))
+    try:
+        W = np.atleast_2d(np.asarray(coef.toarray() if hasattr(coef, "toarray") else coef, np.float64))
+    except (TypeError, ValueError):
+        raise TypeError("weights are an array of numbers; several models are given as a dict") from None
     b = np.broadcast_to(np.asarray(intercept, np.float64).reshape(-1), (len(W),)).copy()
     if not (np.all(np.isfinite(W)) and np.all(np.isfinite(b))):
         raise ValueError("the model has weights that are not finite")

@@ -40,6 +40,8 @@ def _kernel(settings: Settings, model: KernelModel, rows: Dataset) -> np.ndarray
     s, row, w = settings.problem, settings.row, rows.factors
     if row.kind == "hard one-class" or row.regulariser != "1/2 |w|^2":
         raise SvmtoolError(f"no objective values are computed for kernel models of -s {row.number} ({row.name})")
+    if row.costs and not np.isfinite(s.C):
+        raise SvmtoolError("no objective values are computed at C = inf: state a finite -c")
     f, norms = model.decision_values(rows), _norms(model)
     if row.word == "one_class":
         return norms - s.nu * w.sum() * model.rho[0] + w @ np.maximum(-f, 0.0)

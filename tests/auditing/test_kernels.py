@@ -101,6 +101,26 @@ def test_nu_svc_does_not_depend_on_the_models_length():
     assert one.primal == pytest.approx(ten.primal, rel=1e-12)
 
 
+def test_nu_svc_of_a_few_rows_or_with_weights():
+    """Of nu n / 2 below 1, where no multiplier reaches its bound, and of three classes."""
+    X, y = rows()
+    for nu, weights in ((0.02, None), (0.4, np.where(y == 1, 2.0, 0.5)), (0.01, None)):
+        for labels in (y, (np.arange(40) + y) % 3):
+            done = svmtool.fit(X, labels, "nu-svc", kernel="rbf", gamma=30.0, nu=nu, gap=1e-8, sample_weight=weights)
+            found = svmtool.audit(done, X, labels, gap=1e-8, sample_weight=weights)
+            with case_of(nu, weights is None, len(set(labels.tolist()))):
+                assert 0.0 <= found.primal - found.bound <= 3e-8 * abs(found.bound)
+
+
+def test_one_class_about_the_origin():
+    """The distance is relative to the size that gaps of a minimum of about 0 have."""
+    X = np.vstack([np.eye(3), -np.eye(3)])
+    for keywords in ({"kernel": "linear", "solver": "one-class"}, {"solver": 21}):
+        done = svmtool.fit(X, nu=0.9, **keywords)
+        found = svmtool.audit(done, X, nu=0.9)
+        assert found.excess < 1e-3 and found.bound <= found.primal
+
+
 def test_pairs_of_classes_are_summed():
     rng = np.random.default_rng(2)
     X = rng.normal(size=(60, 2))
@@ -136,10 +156,12 @@ def test_least_squares():
 
 
 BAD = [
-    ({"gamma": 0.7}, "kernel has gamma 0.4, the stated one 0.7"), ({"kernel": "linear"}, "has the rbf kernel"),
-    ({"solver": 51}, "no objective values are computed"), ({"solver": "svr"}, "unknown solver"),
+    ({"gamma": 0.7}, "the model has gamma 0.4, stated is 0.7"),
+    ({"kernel": "linear"}, "the model has kernel rbf, stated is linear"),
+    ({"solver": 51}, "no objective values are computed"),
+    ({"solver": "svr"}, "unknown solver"),
     ({"solver": "epsilon-svr", "p": 0.1}, "the model is of classification"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("given, sentence", BAD, ids=[sentence for _, sentence in BAD])

@@ -129,13 +129,18 @@ def test_estimators_that_cannot_be_audited():
         svmtool.audit(LinearSVC().fit(X, y), X[:, :3], y)
 
 
-def test_estimators_of_svmtool_state_themselves():
-    from svmtool.sklearn import SVC, LinearSVC
+def test_estimators_of_svmtool_state_themselves(tmp_path):
+    from svmtool.sklearn import SVC, LinearSVC, LogisticRegression
 
     X, y = rows(3)
     for model in (LinearSVC(C=0.3, tol=1e-8), SVC(C=2.0, tol=1e-6)):
         done = svmtool.audit(model.fit(X, y), X, y)
         assert done.excess < 1e-5 and done.primal == pytest.approx(model.certificate_.primal, rel=1e-9)
+    several = LogisticRegression(C=0.3, tol=1e-8).fit(X, y)
+    assert svmtool.audit(several, X, y).primal == pytest.approx(several.certificate_.primal, rel=1e-9)
+    svmtool.save_model(several, tmp_path / "m")
+    with pytest.raises(ValueError, match="multinomial model does not state"):
+        svmtool.audit(tmp_path / "m", X, y, C=1.0)
 
 
 def foreign(package: str, name: str, **attributes):

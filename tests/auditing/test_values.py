@@ -151,7 +151,7 @@ BAD = [
     (dict(model=np.ones((5, 3)), solver=2, C=1.0), "5 columns of weights, the problem 1"),
     (dict(model=np.ones(3), solver=21, nu=0.1), "rho"),
     (dict(model=np.ones(3), solver=72, C=1.0), "does not minimise one objective"),
-    (dict(model=np.ones(3), solver=2, C=1.0, kernel="rbf"), "no kernel"),
+    (dict(model=np.ones(3), solver=2, C=1.0, kernel="rbf"), "the model has no kernel, stated is rbf"),
     (dict(model=np.ones(3), solver=2, C=-1.0), "C"),
 ]
 
@@ -170,6 +170,8 @@ def test_labels_and_objects_that_do_not_fit():
         svmtool.audit(model, X, 2 * y)
     with pytest.raises(TypeError, match="no model that can be read"):
         svmtool.audit(object(), X, y)
+    with pytest.raises(TypeError, match="several models are given as a dict"):
+        svmtool.audit([model, model], X, y)
     with pytest.raises(TypeError, match="max_seconds"):
         svmtool.audit(model, X, y, max_second=3)
     with pytest.raises(ValueError, match="several labels"):
