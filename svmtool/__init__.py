@@ -1,6 +1,6 @@
 """svmtool: support vector machines with certified results, for the command line and for Python.
 
-The functions of `svmtool.api` are loaded at first use: `svmtool.fit`, `svmtool.predict` and the others.
+The functions of `svmtool.api`, and `audit`, are loaded at first use: `svmtool.fit`, `svmtool.predict` and the others.
 """
 
 __version__ = "1.0.0"
@@ -8,6 +8,7 @@ __version__ = "1.0.0"
 # Their types are in __init__.pyi.  Importing this package loads nothing else: the commands start with it.
 __all__ = [
     "Fit",
+    "audit",
     "certified_mask",
     "cross_validate",
     "decision_values",
@@ -30,8 +31,8 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib
 
-    api = importlib.import_module("svmtool.api")
-    return api if name == "api" else getattr(api, name)
+    module = importlib.import_module("svmtool.auditing" if name == "audit" else "svmtool.api")
+    return module if name == "api" else getattr(module, name)
 
 
 def __dir__() -> list[str]:

@@ -1,1 +1,1 @@
-"""Objective values and times of svm-train beside those of LIBLINEAR's and LIBSVM's programs."""
+"""Times of svm-train beside those of LIBLINEAR's and LIBSVM's programs."""

@@ -24,7 +24,7 @@ ORDER = (
     "numbers params metrics",
     "models", "data", "linalg", "engine", "objectives", "coordinate", "kernels", "certify", "solvers", "papers",
     "formats", "conversion inspection scaling", "comparison exports report",
-    "training", "api distributed", "sklearn spark cli", "compat",
+    "training", "api distributed", "auditing", "sklearn spark cli", "compat",
     "liblinearutil svmutil", "start", "__main__",
 )  # fmt: skip
 LEVEL = {part: level for level, parts in enumerate(ORDER) for part in parts.split()}

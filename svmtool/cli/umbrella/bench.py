@@ -6,6 +6,11 @@ import click
 
 from svmtool import progress
 from svmtool.cli.umbrella import FILE, stdout_line
+from svmtool.errors import SvmtoolError
+from svmtool.params import Problem
+
+LIBLINEARS = (0, 1, 2, 3, 4, 5, 6, 7, 11, 12, 13)
+LIBSVMS = (0, 3)  # C-SVC and epsilon-SVR
 
 
 @click.command(
@@ -27,10 +32,9 @@ def command(runs: int, program: tuple[str, ...], words: tuple[str, ...]) -> None
     import statistics
     import tempfile
 
+    from svmtool.auditing.value import objective
     from svmtool.cli.arguments import linear
     from svmtool.comparison import programs
-    from svmtool.comparison.objective import objective, refuse_others
-    from svmtool.errors import SvmtoolError
     from svmtool.formats.models import read
     from svmtool.formats.svmlight import table
     from svmtool.inspection.facts import certificate_of
@@ -62,7 +66,7 @@ def command(runs: int, program: tuple[str, ...], words: tuple[str, ...]) -> None
                 seconds[p.name].append(done.seconds)
                 if p.name not in values:
                     model = read(path)
-                    values[p.name] = objective(problem, model, rows)
+                    values[p.name] = objective(parsed.settings, model, rows)
                     certainty, text = certificate_of(model)
                     dual = re.search(r"dual (\S+?),", text)
                     if p is all_programs[0] and dual and certainty == "Certified":  # a lower bound for every program
@@ -83,4 +87,14 @@ def command(runs: int, program: tuple[str, ...], words: tuple[str, ...]) -> None
         package = "libsvm-tools" if problem.kernel is not None else "liblinear-tools"
         click.echo(
             f"No other program is on PATH: install {package} (Debian, Ubuntu), or name one by --program.", err=True
+        )
+
+
+def refuse_others(problem: Problem) -> None:
+    """SvmtoolError for problems that the other programs do not solve, or whose bound the model's file does not have."""
+    known = LIBLINEARS if problem.kernel is None else LIBSVMS
+    if problem.solver not in known:
+        kind = "linear" if problem.kernel is None else "kernel"
+        raise SvmtoolError(
+            f"svmtool bench compares {kind} models of -s {', '.join(map(str, known))}, not {problem.solver}"
         )

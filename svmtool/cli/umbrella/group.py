@@ -16,7 +16,9 @@ from svmtool.cli.console import stderr_line
 from svmtool.errors import SvmtoolError
 
 # Each of these is the object `command` of its own module, imported when it is run.
-MODULES = {name: f"svmtool.cli.umbrella.{name}" for name in ("inspect", "convert", "export", "report", "bench")}
+MODULES = {
+    name: f"svmtool.cli.umbrella.{name}" for name in ("inspect", "audit", "convert", "export", "report", "bench")
+}
 PASSED_ON = {  # in the help and the completion; they run without click (svmtool/__main__.py)
     "train": "Train a model (svm-train).",
     "predict": "Predict with a model (svm-predict).",
@@ -54,7 +56,7 @@ class Subcommands(click.Group):
 @click.version_option(__version__, prog_name="svmtool")
 @click.pass_context
 def umbrella(ctx: click.Context) -> int | None:
-    """Support vector machines: train and predict, inspect models, convert data, export models, write reports."""
+    """Support vector machines: train, predict, inspect and audit models, convert data, export models, write reports."""
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help(), err=True)
         return 1

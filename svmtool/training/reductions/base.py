@@ -321,6 +321,11 @@ class Reduction(ABC):
         """The objective of problem k at the weights w of a result."""
         return self._certifier(k).primal(w)
 
+    def values_of(self, model: LinearModel) -> np.ndarray:
+        """The objective of each problem at a model's weights, f8[problems]; SvmtoolError as start_from."""
+        start = self.start_from(model)
+        return np.array([self.primal(k, cast(np.ndarray, self._start_of(k, start))) for k in range(self.count)])
+
     def value_at_zero(self, k: int) -> float:
         """The objective of problem k at zero weights."""
         return self._certifier(k).value_at_zero()
