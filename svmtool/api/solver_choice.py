@@ -13,6 +13,7 @@ OPTION_OF = {
     **{name: "--" + name.replace("_", "-") for name in params.Options._fields},
     "homotopy": "--no-homotopy", "loo": "--loo", "theta": "--theta", "method": "--method",
     "paper_form": "--paper-form", "thresholds": "--thresholds", "prune": "--prune",
+    "keep_dual": "--keep-dual",
 }  # fmt: skip
 CHECKED = {
     "C": "-c", "p": "-p", "nu": "-n", "eps": "-e", "gap": "--gap", "class_weight": "-w", "max_iter": "--max-iter",

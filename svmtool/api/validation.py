@@ -138,8 +138,8 @@ def cross_validate(
     wanted = _named(metrics)
     folds, stratified = whole("folds", folds), flag("stratified", stratified)
     one_class = flag("one_class", one_class)
-    for name in ("thresholds", "prune"):
-        if keywords.get(name) is not None:
+    for name in ("thresholds", "prune", "keep_dual"):
+        if keywords.get(name) is not None and keywords.get(name) is not False:
             raise ValueError(f"{name} is of one model: give it to fit")
     data, classes = _read(X, y, sample_weight, groups, stratified)
     if "class_weight" in keywords:
@@ -329,8 +329,8 @@ def search_C(
         raise ValueError(f"score: unknown metric {shown(score)}: use one of {', '.join(MEASURES)}")
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be a function, not {shown(callback)}")
-    for name in ("thresholds", "prune"):
-        if keywords.get(name) is not None:
+    for name in ("thresholds", "prune", "keep_dual"):
+        if keywords.get(name) is not None and keywords.get(name) is not False:
             raise ValueError(f"{name} is of one model: give it to fit")
     data, classes = _read(X, y, sample_weight, groups, stratified)
     if "class_weight" in keywords:

@@ -40,10 +40,12 @@ class Certificate:
     why_not: why there is no gap, which is infinite or nan then: a run without one has not converged.
     sampled: a statement for the user if part of it rests on a sample, else empty.
     seen: for a kernel problem, the gradient (f8[m]) used and its largest error.
+    point: the feasible dual point with the value `dual`, f8[n] or f8 (n, problems), where the certifier keeps it.
     """
 
     sampled = why_not = ""
     seen: tuple[np.ndarray, float] | None = None
+    point: np.ndarray | None = None
 
     def __init__(
         self, primal: float, dual: float, violation: float, off: tuple[float, float] = (0.0, 0.0),
@@ -72,7 +74,9 @@ class Certificate:
         """This one, with the dual value of the other if that is larger: a lower bound is valid for any weights."""
         if not other.dual > self.dual:
             return self
-        return Certificate(self.primal, other.dual, self.violation, (self.off[0], 0.0), self.size)
+        found = Certificate(self.primal, other.dual, self.violation, (self.off[0], 0.0), self.size)
+        found.point = other.point
+        return found
 
     @property
     def kind(self) -> str:
@@ -106,14 +110,15 @@ def _below(x: float) -> str:
 class Certifier:
     """Certifies weights for one problem: rows, loss, signs y (+-1), cost, targets (f8[n] each; None: 1), free bias.
 
-    l1: whether the regulariser is |w|_1.  gap: the one that was asked for, if any.
+    l1: whether the regulariser is |w|_1.  gap: the one that was asked for, if any.  keep: whether certificates keep
+    their dual points.
     """
 
     def __init__(
         self, rows: Rows, loss: Loss, y: np.ndarray, cost: np.ndarray, free_bias: bool = False,
-        target: np.ndarray | None = None, l1: bool = False, gap: float | None = None,
+        target: np.ndarray | None = None, l1: bool = False, gap: float | None = None, keep: bool = False,
     ):  # fmt: skip
-        self.l1, self.gap = l1, gap
+        self.l1, self.gap, self.keep = l1, gap, keep
         self.rows, self.loss, self.y, self.free_bias = rows, loss, y, free_bias
         self.cost = np.maximum(cost, 0.0)
         self.all_used = bool(np.all(cost > 0))
@@ -134,11 +139,13 @@ class Certifier:
             candidates.insert(0, self.cost * self.loss.slope(xi))
         for candidate in candidates:
             with np.errstate(over="ignore", invalid="ignore"):
-                dual, less, violation = self._dual_value(candidate, xi, products)
+                dual, less, violation, point = self._dual_value(candidate, xi, products)
             if not dual - less >= 0.0:  # overflow, or nothing but rounding: a = 0 is a dual point of value 0
                 dual = less = min(less, max(dual, 0.0)) if np.isfinite(dual) else 0.0
+                point = np.zeros(len(point))
             if best is None or dual - less > best.dual:
                 best = Certificate(primal, dual, violation, (off, less))
+                best.point = point if self.keep else None
         assert best is not None
         return best
 
@@ -150,7 +157,9 @@ class Certifier:
         """The certificate of weights with that P by the dual point 0; quick, since a limit may leave many problems."""
         rest = self.target - float(self.loss.conjugate_slope(np.zeros(1))[0])
         rest = np.broadcast_to(rest if self.loss.floor == 0.0 else np.abs(rest), self.cost.shape)
-        return Certificate(primal, 0.0, max(float(np.max(rest, where=self.cost > 0.0, initial=0.0)), 0.0))
+        found = Certificate(primal, 0.0, max(float(np.max(rest, where=self.cost > 0.0, initial=0.0)), 0.0))
+        found.point = np.zeros(len(self.cost)) if self.keep else None
+        return found
 
     def value_at_zero(self) -> float:
         return float(self.cost @ self.loss.value(np.broadcast_to(self.target, self.cost.shape)))
@@ -168,8 +177,9 @@ class Certifier:
             self.rows.margins(w, self.y, z)
         return np.subtract(self.target, z, out=z)
 
-    def _dual_value(self, a: np.ndarray, xi: np.ndarray, products: Products) -> tuple[float, float, float]:
-        """D at the best multiple of `a` (made feasible), a bound of its rounding, and the largest KKT violation of `a`.
+    def _dual_value(self, a: np.ndarray, xi: np.ndarray, products: Products) -> tuple[float, float, float, np.ndarray]:
+        """D at the best multiple of `a` (made feasible), a bound of its rounding, the largest KKT violation of `a`, and
+        that multiple.
 
         xi: the slacks at the primal point w; with |w|_1 a dual point does not determine them.
         """
@@ -193,7 +203,7 @@ class Certifier:
         largest = 0.0 if largest <= ROUNDOFF_SHARE * abs(shift) else largest
         linear, linear_off = products.dot(self.target, a)
         linear += float(np.sum(self.target_lost * a))
-        dual, off = value_of_multiple(
+        dual, off, s = value_of_multiple(
             self.loss, (linear, linear_off), (v, apart), largest, lambda s: conjugates(self.loss, cost, s * b), self.l1
         )
         g = self.loss.conjugate_slope(b) - (xi if self.l1 else self._slack(v))
@@ -203,7 +213,7 @@ class Certifier:
         if not self.all_used:
             violation = violation[cost > 0]
         largest = float(violation.max(initial=0.0))
-        return dual, off, largest if largest >= 0.0 else np.inf
+        return dual, off, largest if largest >= 0.0 else np.inf, s * a
 
 
 AnyCertificate = TypeVar("AnyCertificate", bound=Certificate)
@@ -237,14 +247,14 @@ def conjugates(loss: Loss, cost: np.ndarray, b: np.ndarray) -> tuple[float, floa
 def value_of_multiple(
     loss: Loss, linear: tuple[float, float], v: tuple[np.ndarray, float], largest: float,
     conjugates: Callable[[float], tuple[float, float]], l1: bool,
-) -> tuple[float, float]:  # fmt: skip
-    """D at the best feasible multiple of a dual point a, and a bound of its rounding.
+) -> tuple[float, float, float]:  # fmt: skip
+    """D at the best feasible multiple of a dual point a, a bound of its rounding, and the factor.
 
     linear: sum_i target_i a_i.  v: sum_i a_i y_i x_i, length d.  conjugates(s): the sum of C_i l*(s a_i / C_i).  Each
     has a bound of its rounding, v of the 2-norm.  largest: max |a_i| / C_i.
     """
     if not largest > 0.0:
-        return 0.0, 0.0
+        return 0.0, 0.0, 0.0
     # multiples of a / largest, whose conjugates do not underflow
     unit = 1.0 if loss.degree is None else 1.0 / largest
     slope, slope_off = unit * linear[0], unit * linear[1]
@@ -256,7 +266,7 @@ def value_of_multiple(
         square = float(u @ u)
         square_off = 2.0 * math.sqrt(square) * apart + apart * apart + growth(len(u)) * square
 
-    def at(steepest: float) -> tuple[float, float]:
+    def at(steepest: float) -> tuple[float, float, float]:
         top = min(limit, 1.0 / steepest if steepest > 0.0 else np.inf)
         if loss.degree is None:
             s = min(1.0, top)
@@ -268,13 +278,13 @@ def value_of_multiple(
             conjugate_off = power * whole[1] + (loss.degree + FEW) * UNIT * conjugate
         size = s * abs(slope) + 0.5 * s * s * square + abs(conjugate)
         off = s * slope_off + 0.5 * s * s * square_off + conjugate_off + FEW * UNIT * size
-        return s * slope - 0.5 * s * s * square - conjugate, off
+        return s * slope - 0.5 * s * s * square - conjugate, off, s * unit
 
     if not l1:
         return at(0.0)
     steepest = float(np.abs(u).max(initial=0.0))
-    (value, _), (sure, off) = at(steepest), at(steepest + apart)  # all |v_j| <= 1 in spite of rounding
-    return max(value, sure), off + max(value - sure, 0.0)
+    (value, *_), (sure, off, s) = at(steepest), at(steepest + apart)  # all |v_j| <= 1 in spite of rounding
+    return max(value, sure), off + max(value - sure, 0.0), s
 
 
 def violations(g: np.ndarray, at_zero: np.ndarray, at_cap: np.ndarray) -> np.ndarray:
@@ -315,6 +325,8 @@ def worst(parts: list[Certificate]) -> Certificate:
     )
     last = max(parts, key=lambda p: (math.isnan(p.gap), p.gap), default=whole)
     whole.gap, whole.why_not = last.gap if parts else 0.0, last.why_not
+    points = [p.point for p in parts if p.point is not None]
+    whole.point = np.stack(points, axis=1) if points else None
     sampled = [p.sampled for p in parts if p.sampled]
     if sampled:
         whole.sampled = (

@@ -137,7 +137,7 @@ def _dual_value(ranks: Collective, loss: Loss, bias: float | None, l1: bool) -> 
         return tuple(whole if s == 1.0 else ranks.sum("certifier", "conjugates", s).tolist())
 
     of_v = v, growth(int(rows)) * sizes
-    dual, less = value_of_multiple(loss, (linear, linear_off), of_v, largest, conjugates_at, l1)
+    dual, less, _ = value_of_multiple(loss, (linear, linear_off), of_v, largest, conjugates_at, l1)
     total, free = ranks.sum("certifier", "free", None if l1 else v).tolist()
     multiplier = total / free if free_bias and free else 0.0
     if free_bias and not free:

@@ -182,6 +182,10 @@ def _check_labels(settings: Settings, request: Request, validating: str) -> None
         for name in ("--one-vs-one", "--memory", "--spark"):
             if name in given:
                 raise SvmtoolError(f"ERROR: --prune cannot be combined with {name}")
+    if request.keep_dual_in is not None:
+        for name in ("--multilabel", "--one-vs-one", "--memory", "--spark"):
+            if name in given:
+                raise SvmtoolError(f"ERROR: --keep-dual cannot be combined with {name}")
     if request.auto and (run.multilabel or run.prune is not None):
         raise SvmtoolError(f"ERROR: -s auto cannot be combined with {'--multilabel' if run.multilabel else '--prune'}")
 

@@ -261,6 +261,9 @@ LONG_OPTIONS: dict[str, LongOption] = {
     "--prune": LongOption(
         "prune", "EPS", _positive, "leave out weights; no training row's decision value moves by more than EPS"
     ),
+    "--keep-dual": LongOption(
+        "keep_dual_in", "FILE", _file, "write the certificate's dual point, from which scripts/recheck.py recomputes it"
+    ),
     "--groups": LongOption("grouped", "", None, "with -v, -C or --grid: rows with the same qid are in the same fold"),
     "--stratified": LongOption("stratified", "", None, "with -v or -C: folds with equal shares of each class"),
     "--paper-form": LongOption("method", "", None, "another spelling of --method paper", "", "paper"),
