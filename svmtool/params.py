@@ -212,6 +212,7 @@ class Request(Record):
     folds: int | None = None  # -v
     find_C: bool = False  # -C
     grid: tuple[float, ...] | None = None  # values of C, ascending
+    guarantee: float | None = None  # percentage points by which no C beats the best of -C
     metrics: bool = False  # measures in addition to LIBLINEAR's line of -v
     score: str | None = None  # measure by which -C and --grid choose, None: accuracy or mean squared error
     balanced: bool = False  # class weights n / (classes * rows of the class)

@@ -20,7 +20,7 @@ CHECKED = {
     "max_seconds": "--max-seconds", "seed": "--seed", "probability": "--probability", "bias": "-B",
     "regularize_bias": "-R", "loss_power": "--loss-power", "sample_weight": "--weights", "init": "--initial-model",
     "stratified": "--stratified", "groups": "--groups", "search": "-C", "shrinking": "-h",
-    "multilabel": "--multilabel",
+    "multilabel": "--multilabel", "guarantee": "--guarantee",
 }  # fmt: skip
 # Names of solvers, with hyphens, and their numbers.
 _NAMES = {row.name: row.number for row in registry.SOLVERS}

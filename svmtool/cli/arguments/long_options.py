@@ -239,6 +239,9 @@ LONG_OPTIONS: dict[str, LongOption] = {
     "--grid": LongOption(
         "grid", "C=V,..", _values_of_C, "print a table of trainings at each C (C=0.1,1,10 or C=LOW:HIGH:N)"
     ),
+    "--guarantee": LongOption(
+        "guarantee", "E", _positive, "with -C: search until no C can have a validation error E percentage points lower"
+    ),
     "--score": LongOption(
         "score", "NAME", _score, f"with -C or --grid: choose by {', '.join(SCORE_NAMES[:-1])} or {SCORE_NAMES[-1]}"
     ),
