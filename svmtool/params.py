@@ -120,6 +120,7 @@ class Run(Record):
     grouped: bool = False  # folds that do not divide the rows of a group
     multilabel: bool = False  # rows have several labels each
     thresholds: str | None = None  # cv: decision values above which a row has a label, by folds
+    keep_dual: bool = False  # the certificate's dual point is a result too
     prune: float | None = None  # most that a training row's decision value may move by weights that are left out
     cache_mb: float = 100.0  # kernel rows that are kept, in MB
     shrinking: int = 1
@@ -211,6 +212,7 @@ class Request(Record):
     folds: int | None = None  # -v
     find_C: bool = False  # -C
     grid: tuple[float, ...] | None = None  # values of C, ascending
+    guarantee: float | None = None  # percentage points by which no C beats the best of -C
     metrics: bool = False  # measures in addition to LIBLINEAR's line of -v
     score: str | None = None  # measure by which -C and --grid choose, None: accuracy or mean squared error
     balanced: bool = False  # class weights n / (classes * rows of the class)
@@ -227,6 +229,7 @@ class Request(Record):
     scratch: str = ""  # folder of rows on disk; empty: beside the data
     no_cache: bool = False  # remove rows on disk at the end of the run
     spark: str | None = None  # the master's URL
+    keep_dual_in: str | None = None  # file for the dual point of the certificate
     solver_log: str | None = None
     plot: str | None = None
     plain_model: bool = False  # no lines after the weights

@@ -36,6 +36,7 @@ class SolverOptions(TypedDict, total=False):
     paper_form: bool
     thresholds: Literal["cv"] | None
     prune: float | None
+    keep_dual: bool
 
 
 class Keywords(SolverOptions, total=False):

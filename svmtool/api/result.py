@@ -8,6 +8,7 @@ import numpy as np
 
 from svmtool.api.wording import in_classes, in_keywords
 from svmtool.certify.linear import Certificate
+from svmtool.data.dataset import of_all_rows
 from svmtool.models.kernel import KernelModel
 from svmtool.models.linear import LinearModel
 from svmtool.registry.row import Solver
@@ -109,11 +110,16 @@ class Fit(Generic[M]):
         if not found or any(a is None for a in found):
             return None
         alpha = found[0] if found[0].ndim == 2 else np.stack(found, axis=1)
-        if self._kept is None:
-            return alpha
-        whole = np.zeros((self._n, *alpha.shape[1:]))
-        whole[self._kept] = alpha
-        return whole
+        return of_all_rows(alpha, self._kept, self._n)
+
+    @property
+    def dual_point(self) -> np.ndarray | None:
+        """With `keep_dual=True` the feasible dual point of `certificate`, (n, problems): its value is `dual` or more.
+
+        Of a regression differences, as `alpha`, which is the solver's own point.
+        """
+        point = self.certificate.point
+        return None if point is None else of_all_rows(point, self._kept, self._n)
 
     @property
     def support(self) -> np.ndarray | None:

@@ -59,14 +59,22 @@ REALS = frozenset(
     {"C", "p", "nu", "eps", "gap", "max_seconds", "bias", "loss_power", "coef0", "cache_mb", "delta_alpha", "theta"}
     | {"objective_change", "mu_end", "prune"}
 )
-FLAGS = frozenset({"regularize_bias", "probability", "shrinking", "homotopy", "paper_form", "loo", "one_vs_one"})
+FLAGS = frozenset(
+    {"regularize_bias", "probability", "shrinking", "homotopy", "paper_form", "loo", "one_vs_one", "keep_dual"}
+)
 REQUESTS = frozenset(
-    {"probability", "paper_form", "loo", "one_vs_one"}
+    {"probability", "paper_form", "loo", "one_vs_one", "keep_dual"}
 )  # flags that ask for nothing where they are False
 # Keywords that have a value in every run: None is none of them.
 NEVER_NONE = frozenset(
     name
-    for name, value in {**DEFAULTS, **params.NO_OPTIONS._asdict(), "loo": False, "paper_form": False}.items()
+    for name, value in {
+        **DEFAULTS,
+        **params.NO_OPTIONS._asdict(),
+        "loo": False,
+        "paper_form": False,
+        "keep_dual": False,
+    }.items()
     if value is not None
 )
 SQUARED, MAX_SQUARED = frozenset({"bias", "p", "coef0", "gamma"}), 10.0 ** (MAX_DIGITS / 2)
@@ -184,11 +192,12 @@ def _linear(data: Dataset | None, solver: int | str, values: dict[str, Any], als
     if weights is not None:
         settings = settings.replace(class_weights=class_weights(weights, data, settings.row))
     run = settings.run
-    if run.prune is not None and run.options.one_vs_one:
-        raise ValueError("one_vs_one and prune cannot be combined")
+    for name, chosen in (("prune", run.prune is not None), ("keep_dual", run.keep_dual)):
+        if chosen and run.options.one_vs_one:
+            raise ValueError(f"one_vs_one and {name} cannot be combined")
     if "multilabel" in also:
-        if run.probability or run.options.one_vs_one or run.loo or solver == "auto":
-            raise ValueError("sets of labels have no probability, one_vs_one, loo or solver='auto'")
+        if run.probability or run.options.one_vs_one or run.loo or run.keep_dual or solver == "auto":
+            raise ValueError("sets of labels have no probability, one_vs_one, loo, keep_dual or solver='auto'")
         settings = settings.replace(multilabel=True)
     elif run.thresholds is not None:
         raise ValueError("thresholds is for sets of labels: y is a matrix with a column for each label then")

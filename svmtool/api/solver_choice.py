@@ -13,13 +13,14 @@ OPTION_OF = {
     **{name: "--" + name.replace("_", "-") for name in params.Options._fields},
     "homotopy": "--no-homotopy", "loo": "--loo", "theta": "--theta", "method": "--method",
     "paper_form": "--paper-form", "thresholds": "--thresholds", "prune": "--prune",
+    "keep_dual": "--keep-dual",
 }  # fmt: skip
 CHECKED = {
     "C": "-c", "p": "-p", "nu": "-n", "eps": "-e", "gap": "--gap", "class_weight": "-w", "max_iter": "--max-iter",
     "max_seconds": "--max-seconds", "seed": "--seed", "probability": "--probability", "bias": "-B",
     "regularize_bias": "-R", "loss_power": "--loss-power", "sample_weight": "--weights", "init": "--initial-model",
     "stratified": "--stratified", "groups": "--groups", "search": "-C", "shrinking": "-h",
-    "multilabel": "--multilabel",
+    "multilabel": "--multilabel", "guarantee": "--guarantee",
 }  # fmt: skip
 # Names of solvers, with hyphens, and their numbers.
 _NAMES = {row.name: row.number for row in registry.SOLVERS}

@@ -12,7 +12,7 @@ from svmtool.api import arrays
 from svmtool.api.run import RunContext
 from svmtool.api.settings import check_names, settings_of
 from svmtool.api.training import CLASSIFIES, by_number, check_labels, kernel_rows
-from svmtool.api.values import flag, shown, text, whole
+from svmtool.api.values import flag, real, shown, text, whole
 from svmtool.api.wording import in_keywords
 from svmtool.data.dataset import Dataset, left_out
 from svmtool.data.labels import Classes
@@ -22,6 +22,7 @@ from svmtool.params import Settings
 from svmtool.solvers.shared.base import Status
 from svmtool.training.calibration import by_label
 from svmtool.training.kernel.validation import KernelFolds
+from svmtool.training.validation import guarantee as guaranteed
 from svmtool.training.validation import search
 from svmtool.training.validation.cross_validation import Folds
 from svmtool.training.validation.multilabel import LABEL_MEASURES, MICRO_F1, LabelFolds
@@ -139,8 +140,8 @@ def cross_validate(
     wanted = _named(metrics)
     folds, stratified = whole("folds", folds), flag("stratified", stratified)
     one_class = flag("one_class", one_class)
-    for name in ("thresholds", "prune"):
-        if keywords.get(name) is not None:
+    for name in ("thresholds", "prune", "keep_dual"):
+        if keywords.get(name) is not None and keywords.get(name) is not False:
             raise ValueError(f"{name} is of one model: give it to fit")
     data, classes = _read(X, y, sample_weight, groups, stratified)
     if "class_weight" in keywords:
@@ -304,10 +305,22 @@ def _gathered(n: int, parts: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray 
     return values
 
 
+def _check_guarantee(settings: Settings, keywords: Mapping[str, Any], score: str | None) -> None:
+    """ValueError for what a search with a guarantee cannot do."""
+    excluded = {
+        "eps": keywords.get("eps") is not None, "gap": keywords.get("gap") is not None, "score": score is not None,
+        "regularize_bias=False": not settings.problem.regularize_bias, "a matrix y": settings.run.multilabel,
+    }  # fmt: skip
+    for name, given in excluded.items():
+        if given:
+            raise ValueError(f"guarantee and {name} cannot be combined")
+
+
 def search_C(
     X: Any, y: Any, solver: int | str | None = None, *, folds: int = 5, stratified: bool = False, groups: Any = None,
     sample_weight: Any = None, threads: int | None = None, one_class: bool = False, score: str | None = None,
-    callback: Callable[[search.Tried], object] | None = None, progress: bool = False, **keywords: Unpack[Keywords],
+    callback: Callable[[search.Tried], object] | None = None, progress: bool = False, guarantee: float | None = None,
+    **keywords: Unpack[Keywords],
 ) -> Search:  # fmt: skip
     """Search for the best C, of regressions also for p, by cross-validation, as `svm-train -C` does.
 
@@ -338,13 +351,17 @@ def search_C(
         Receives each value that was tried, as `Search.tried` has it.
     progress : bool
         As of `fit`.
+    guarantee : float, optional
+        Search until no C from the first to 1024 has an accuracy that is more than this many percentage points higher,
+        as `svm-train -C --guarantee` does.
     **keywords
         Others of `fit` for linear models; C and p are the first values.
 
     Returns
     -------
     Search
-        `best` and `tried`, with p, C, score and open_ends; `ended_at`: where max_seconds ended it.
+        `best` and `tried`, with p, C, score and open_ends; `ended_at`: where max_seconds ended it; with a guarantee
+        `bound`: the accuracy that no C of the range exceeds.
 
     Raises
     ------
@@ -369,14 +386,20 @@ def search_C(
         raise ValueError(f"score: unknown metric {shown(score)}: use one of {', '.join(MEASURES)}")
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be a function, not {shown(callback)}")
-    for name in ("thresholds", "prune"):
-        if keywords.get(name) is not None:
+    points = 0.0 if guarantee is None else real("guarantee", guarantee)
+    if guarantee is not None and not 0.0 < points < float("inf"):
+        raise ValueError(f"guarantee == {points:g}, must be a number > 0.")
+    for name in ("thresholds", "prune", "keep_dual"):
+        if keywords.get(name) is not None and keywords.get(name) is not False:
             raise ValueError(f"{name} is of one model: give it to fit")
     data, classes = _read(X, y, sample_weight, groups, stratified)
     if "class_weight" in keywords:
         keywords["class_weight"] = by_number(keywords["class_weight"], classes)
     with RunContext(threads, keywords.get("max_seconds"), progress=progress) as run:
-        also = ("search", *(("sample_weight",) if sample_weight is not None else ()))
+        also = (
+            "search" if guarantee is None else "guarantee",
+            *(("sample_weight",) if sample_weight is not None else ()),
+        )
         also = (*also, *(("stratified",) if stratified else ()), *(("groups",) if groups is not None else ()))
         several = data.sets is not None
         if several and (stratified or score is not None):
@@ -395,4 +418,7 @@ def search_C(
                 callback(tried)
 
         drawn = (LabelFolds if several else Folds)(data, settings, folds)
+        if guarantee is not None:
+            _check_guarantee(settings, keywords, score)
+            return guaranteed.search(drawn, settings, points, run.stop, tell, first_C)
         return search.search_C(drawn, settings, run.stop, tell, first_C, first_p, measure)

@@ -42,11 +42,13 @@ class Certificate:
     sampled: a statement for the user if part of it rests on a sample, else empty.
     radii: of each problem a bound of |w - w*| and, relative to |x|, of decision values, see radius.py; empty: none.
     seen: for a kernel problem, the gradient (f8[m]) used and its largest error.
+    point: the feasible dual point with the value `dual`, f8[n] or f8 (n, problems), where the certifier keeps it.
     """
 
     sampled = why_not = ""
     seen: tuple[np.ndarray, float] | None = None
     radii: tuple[float, ...] = ()
+    point: np.ndarray | None = None
 
     def __init__(
         self, primal: float, dual: float, violation: float, off: tuple[float, float] = (0.0, 0.0),
@@ -77,6 +79,7 @@ class Certificate:
             return self
         found = Certificate(self.primal, other.dual, self.violation, (self.off[0], 0.0), self.size)
         found.radii = self.radii
+        found.point = other.point
         return found
 
     @property
@@ -111,14 +114,15 @@ def _below(x: float) -> str:
 class Certifier:
     """Certifies weights for one problem: rows, loss, signs y (+-1), cost, targets (f8[n] each; None: 1), free bias.
 
-    l1: whether the regulariser is |w|_1.  gap: the one that was asked for, if any.
+    l1: whether the regulariser is |w|_1.  gap: the one that was asked for, if any.  keep: whether certificates keep
+    their dual points.
     """
 
     def __init__(
         self, rows: Rows, loss: Loss, y: np.ndarray, cost: np.ndarray, free_bias: bool = False,
-        target: np.ndarray | None = None, l1: bool = False, gap: float | None = None,
+        target: np.ndarray | None = None, l1: bool = False, gap: float | None = None, keep: bool = False,
     ):  # fmt: skip
-        self.l1, self.gap = l1, gap
+        self.l1, self.gap, self.keep = l1, gap, keep
         self.rows, self.loss, self.y, self.free_bias = rows, loss, y, free_bias
         self.cost = np.maximum(cost, 0.0)
         self.all_used = bool(np.all(cost > 0))
@@ -140,13 +144,13 @@ class Certifier:
         for candidate in candidates:
             v: DualSum | None
             with np.errstate(over="ignore", invalid="ignore"):
-                dual, less, violation, v = self._dual_value(candidate, xi, products)
+                dual, less, violation, v, point = self._dual_value(candidate, xi, products)
             if not dual - less >= 0.0:  # overflow, or nothing but rounding: a = 0 is a dual point of value 0
                 dual = less = min(less, max(dual, 0.0)) if np.isfinite(dual) else 0.0
-                v = None
+                v, point = None, np.zeros(len(point))
             if best is None or dual - less > best.dual:
                 best = Certificate(primal, dual, violation, (off, less))
-                best.radii = self._radii(best, w, v)
+                best.radii, best.point = self._radii(best, w, v), point if self.keep else None
         assert best is not None
         return best
 
@@ -160,6 +164,7 @@ class Certifier:
         rest = np.broadcast_to(rest if self.loss.floor == 0.0 else np.abs(rest), self.cost.shape)
         found = Certificate(primal, 0.0, max(float(np.max(rest, where=self.cost > 0.0, initial=0.0)), 0.0))
         found.radii = self._radii(found, np.zeros(self.rows.d))
+        found.point = np.zeros(len(self.cost)) if self.keep else None
         return found
 
     def _radii(self, found: Certificate, w: np.ndarray, v: DualSum | None = None) -> tuple[float, ...]:
@@ -182,9 +187,11 @@ class Certifier:
             self.rows.margins(w, self.y, z)
         return np.subtract(self.target, z, out=z)
 
-    def _dual_value(self, a: np.ndarray, xi: np.ndarray, products: Products) -> tuple[float, float, float, DualSum]:
+    def _dual_value(
+        self, a: np.ndarray, xi: np.ndarray, products: Products
+    ) -> tuple[float, float, float, DualSum, np.ndarray]:  # fmt: skip
         """D at the best multiple of `a` (made feasible), a bound of its rounding, the largest KKT violation of `a`, and
-        v of that multiple.
+        v of that multiple, and it.
 
         xi: the slacks at the primal point w; with |w|_1 a dual point does not determine them.
         """
@@ -218,7 +225,7 @@ class Certifier:
         if not self.all_used:
             violation = violation[cost > 0]
         largest = float(violation.max(initial=0.0))
-        return dual, off, largest if largest >= 0.0 else np.inf, (multiple * v, multiple * apart)
+        return dual, off, largest if largest >= 0.0 else np.inf, (multiple * v, multiple * apart), multiple * a
 
 
 AnyCertificate = TypeVar("AnyCertificate", bound=Certificate)
@@ -331,6 +338,8 @@ def worst(parts: list[Certificate]) -> Certificate:
     last = max(parts, key=lambda p: (math.isnan(p.gap), p.gap), default=whole)
     whole.gap, whole.why_not = last.gap if parts else 0.0, last.why_not
     whole.radii = tuple(r for p in parts for r in p.radii) if all(p.radii for p in parts) else ()
+    points = [p.point for p in parts if p.point is not None]
+    whole.point = np.stack(points, axis=1) if points else None
     sampled = [p.sampled for p in parts if p.sampled]
     if sampled:
         whole.sampled = (

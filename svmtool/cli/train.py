@@ -99,7 +99,7 @@ def refuse_overwriting(command: options.Command) -> None:
 
     s, adapts = command.request, command.action == "adapt"
     inputs = [("the added rows" if adapts else "the data", command.data)]
-    outputs = [("--solver-log", s.solver_log), ("--plot", s.plot)]
+    outputs = [("--solver-log", s.solver_log), ("--plot", s.plot), ("--keep-dual", s.keep_dual_in)]
     checks.refuse_overwriting([("the initial model", s.initial_model)], outputs)
     inputs += [("the removed rows", s.remove), ("--weights", s.weights), ("--certify-labels", s.certify_labels)]  # type: ignore[list-item]
     if s.folds is None and not s.find_C and s.grid is None:
@@ -123,7 +123,7 @@ def refuse_unwritable(command: options.Command) -> None:
     s = command.request
     if s.spark is None and command.data not in ("", "-") and not os.path.exists(command.data):
         return
-    outputs = [("can't open output file", path) for path in (s.solver_log, s.plot) if path]
+    outputs = [("can't open output file", path) for path in (s.solver_log, s.plot, s.keep_dual_in) if path]
     if s.folds is None and not s.find_C and s.grid is None:
         outputs.append(("can't save model to file", command.model))
     for refusal, path in outputs:

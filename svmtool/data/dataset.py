@@ -51,6 +51,15 @@ def _nonzeros(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return indptr, indices[:count], values[:count]
 
 
+def of_all_rows(values: np.ndarray, used: np.ndarray | None, n: int) -> np.ndarray:
+    """The values of the rows `used` (i8; None: all) as those of n rows, 0 for the others; f8 (rows, ...)."""
+    if used is None:
+        return values
+    whole = np.zeros((n, *values.shape[1:]))
+    whole[used] = values
+    return whole
+
+
 class Dataset:
     """The rows of a data set: labels, and features as sparse rows (CSR).
 

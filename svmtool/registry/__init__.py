@@ -26,6 +26,7 @@ KIND_OPTIONS = {  # options of the training, independent of the solver; LIBLINEA
     **dict.fromkeys(("regression", "ordinal", "one-class"), COSTS),
     "hard one-class": frozenset(),
 }
+DUAL_KINDS = ("classification", "regression")  # whose certifiers keep the dual point for --keep-dual
 LABEL_OPTIONS = frozenset({"--multilabel", "--thresholds", "--prune"})  # of linear problems of one label and the rest
 
 
@@ -111,10 +112,10 @@ def methods_with(option: str, row: Solver) -> list[str]:
 
 def supported_options(row: Solver) -> frozenset[str]:
     """Return all options that a row supports."""
-    of_labels = row.kind == "classification" and not row.kernel and "--add" not in row.supported
-    own = (LABEL_OPTIONS if of_labels else frozenset()) | row.supported
-    certifies = row.kind in CLASSIFIERS and row.regulariser == "1/2 |w|^2" and "--add" not in own
-    if certifies and not (row.kernel or row.printed):
+    linear = not row.kernel and "--add" not in row.supported
+    own = (LABEL_OPTIONS if linear and row.kind == "classification" else frozenset()) | row.supported
+    own |= {"--keep-dual"} if linear and row.kind in DUAL_KINDS else set()
+    if linear and not row.printed and row.kind in CLASSIFIERS and row.regulariser == "1/2 |w|^2":
         own |= {"--certify-labels"}
     return COMMON_OPTIONS | KIND_OPTIONS[row.kind] - (frozenset() if row.costs else {"--balanced"}) | own
 

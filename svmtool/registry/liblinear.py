@@ -84,7 +84,7 @@ ROWS = (
         loss="logistic",
         stopping=GRADIENT_RULE.format(0) + f", and a certified gap of at most {text(RULE_MIN_GAP)}, or of "
         f"{text(SLOW_MIN_GAP)} where conjugate gradients solve more than {GRAM_BELOW} features" + BUDGETED,
-        supported=RUN_OPTIONS | {"-R", "-C"} | ON_DISK | SPARK,
+        supported=RUN_OPTIONS | {"-R", "-C", "--guarantee"} | ON_DISK | SPARK,
         paper=LOGISTIC_PAPER,
     ),
     dual(
@@ -98,7 +98,7 @@ ROWS = (
         stopping=PROJECTED_RULE.format(1) + "; " + FEW_FEATURES + f"; after {LATE_EPOCHS} epochs also when "
         f"|f'(w)| <= {LATE_RULE_SHARE:g} * e * max(1, min(pos, neg)) / l * |f'(0)| (LIBLINEAR also continues by the "
         "rule of -s 2 then)" + BUDGETED,
-        supported=RUN_OPTIONS | ON_DISK | SPARK,
+        supported=RUN_OPTIONS | {"--guarantee"} | ON_DISK | SPARK,
         paper=MFN,
     ),
     primal(
@@ -110,7 +110,7 @@ ROWS = (
         objective=SQUARED_HINGE_OBJECTIVE,
         loss="squared hinge",
         stopping=GRADIENT_RULE.format(2) + "; " + FEW_FEATURES + BUDGETED,
-        supported=RUN_OPTIONS | {"-R", "-C"} | ON_DISK | SPARK,
+        supported=RUN_OPTIONS | {"-R", "-C", "--guarantee"} | ON_DISK | SPARK,
         paper=MFN,
     ),
     dual(
@@ -122,7 +122,7 @@ ROWS = (
         objective=HINGE_OBJECTIVE,
         loss="hinge",
         stopping=PROJECTED_RULE.format(3) + "; " + FEW_FEATURES + BUDGETED,
-        supported=RUN_OPTIONS | ON_DISK | SPARK,
+        supported=RUN_OPTIONS | {"--guarantee"} | ON_DISK | SPARK,
         paper=MULTIPLIER_ROUNDS + "; p = 1 and a regularised bias",
     ),
     dual(
@@ -178,7 +178,7 @@ ROWS = (
         loss="logistic",
         stopping="the largest absolute derivative of the dual is at most -e (LIBLINEAR's rule for -s 7; default [eps]) "
         f"and a certified gap of at most {text(RULE_MIN_GAP)}" + BUDGETED,
-        supported=RUN_OPTIONS | SPARK,
+        supported=RUN_OPTIONS | {"--guarantee"} | SPARK,
         paper=LOGISTIC_PAPER,
     ),
     primal(

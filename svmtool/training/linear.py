@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from svmtool import registry
-from svmtool.data.dataset import Dataset
+from svmtool.data.dataset import Dataset, of_all_rows
 from svmtool.data.labels import balanced_weights
 from svmtool.errors import SvmtoolError
+from svmtool.formats import dual_point
 from svmtool.formats.models import linear
 from svmtool.formats.svmlight.inputs import Reading, weighted
 from svmtool.limits import EndedError, StopFlag, until
@@ -55,6 +56,9 @@ class Job:
             self._certain = Wanted(
                 request.certify_labels, request.certified_share, self._n_features, settings, self._used
             )
+        self._dual_file = request.keep_dual_in
+        if self._dual_file is not None:
+            settings, self._n, self._kept = settings.replace(keep_dual=True), len(table), table.used()
         self.settings, self._tables = settings, [table]  # the only reference, so that training can free it
 
     @property
@@ -86,6 +90,9 @@ class Job:
 
     def write(self, path: str, done: Training, plain: bool) -> None:
         """Write the model's files; plain: without notes."""
+        point = done.certificate.point
+        if self._dual_file is not None and point is not None:
+            dual_point.write(self._dual_file, of_all_rows(point, self._kept, self._n))
         if self._used is not None:
             done.model = with_all_features(done.model, self._used, self._n_features)
         if plain:

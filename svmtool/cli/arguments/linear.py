@@ -90,7 +90,7 @@ def _choose_for_search(settings: Settings, request: Request) -> tuple[Settings, 
         return settings, ()
     if "-s" not in request.given:
         return settings.replace(solver=2), ("Solver not specified. Using -s 2",)
-    ours = [row.number for row in registry.supporting("-C")]
+    ours = [row.number for row in registry.supporting("-C" if request.guarantee is None else "--guarantee")]
     if settings.problem.solver not in {*LIBLINEAR_SEARCHES, *ours}:
         more = ", ".join(f"-s {number}" for number in ours if number not in LIBLINEAR_SEARCHES)
         row = next((row for row in registry.supporting("--grid") if row.number == settings.problem.solver), None)
@@ -115,6 +115,8 @@ def _check_solver(settings: Settings, request: Request) -> None:
         if option == "--probability" and not settings.run.probability:  # has no effect
             continue
         if option == "--initial-model" and (request.add or request.remove):  # the model to change
+            continue
+        if option == "-C" and request.guarantee is not None:  # more numbers have that search
             continue
         if option == "-B" and (settings.problem.bias < 0 or row.number < 30):  # no effect, or checked later
             continue
@@ -163,6 +165,12 @@ def _check_combinations(settings: Settings, request: Request) -> None:
         raise SvmtoolError("ERROR: --score needs -C or --grid; --metrics prints all scores of -v")
     if s.single and (s.memory is not None or s.spark is not None):
         raise SvmtoolError("ERROR: --values float32 cannot be combined with --memory or --spark")
+    if s.guarantee is not None:
+        if not s.find_C:
+            raise SvmtoolError("ERROR: --guarantee needs -C")
+        for name in ("-R", "-e", "--gap", "--score", "--multilabel", "--memory", "--spark"):
+            if name in s.given:
+                raise SvmtoolError(f"ERROR: --guarantee cannot be combined with {name}")
     if s.memory is None and (s.scratch or s.no_cache):
         raise SvmtoolError("ERROR: --scratch and --no-cache need --memory")
     if s.every_rows is not None or s.every_seconds is not None:
@@ -190,6 +198,10 @@ def _check_labels(settings: Settings, request: Request, validating: str) -> None
         for name in ("--one-vs-one", "--memory", "--spark"):
             if name in given:
                 raise SvmtoolError(f"ERROR: --prune cannot be combined with {name}")
+    if request.keep_dual_in is not None:
+        for name in ("--multilabel", "--one-vs-one", "--memory", "--spark"):
+            if name in given:
+                raise SvmtoolError(f"ERROR: --keep-dual cannot be combined with {name}")
     if request.auto and (run.multilabel or run.prune is not None):
         raise SvmtoolError(f"ERROR: -s auto cannot be combined with {'--multilabel' if run.multilabel else '--prune'}")
 

@@ -262,6 +262,9 @@ LONG_OPTIONS: dict[str, LongOption] = {
     "--grid": LongOption(
         "grid", "C=V,..", _values_of_C, "print a table of trainings at each C (C=0.1,1,10 or C=LOW:HIGH:N)"
     ),
+    "--guarantee": LongOption(
+        "guarantee", "E", _positive, "with -C: search until no C can have a validation error E percentage points lower"
+    ),
     "--score": LongOption(
         "score", "NAME", _score, f"with -C or --grid: choose by {', '.join(SCORE_NAMES[:-1])} or {SCORE_NAMES[-1]}"
     ),
@@ -283,6 +286,9 @@ LONG_OPTIONS: dict[str, LongOption] = {
     ),
     "--prune": LongOption(
         "prune", "EPS", _positive, "leave out weights; no training row's decision value moves by more than EPS"
+    ),
+    "--keep-dual": LongOption(
+        "keep_dual_in", "FILE", _file, "write the certificate's dual point, from which scripts/recheck.py recomputes it"
     ),
     "--groups": LongOption("grouped", "", None, "with -v, -C or --grid: rows with the same qid are in the same fold"),
     "--stratified": LongOption("stratified", "", None, "with -v or -C: folds with equal shares of each class"),

@@ -292,7 +292,7 @@ def check_groups(settings: Settings, request: Request, validating: str) -> None:
 
 def check_validation(given: tuple[str, ...], validating: str) -> None:
     """Raise for options of a single run with -v, -C or --grid (`validating`, empty for none), and for --metrics."""
-    for name in ("--solver-log", "--plot", "--loo"):
+    for name in ("--solver-log", "--plot", "--loo", "--keep-dual"):
         if validating and name in given and not (name == "--plot" and validating in ("-C", "--grid")):
             raise of_one_model(name, validating)
     if "--metrics" in given and validating != "-v":

@@ -360,7 +360,8 @@ class Reduction(ABC):
     def _certifier(self, k: int) -> Certifier:
         t = self.task(k)
         l1 = self.solver.regulariser == "|w|_1"
-        return Certifier(t.rows, self.loss, t.y, t.cost, t.free_bias, t.target, l1, self.settings.target)
+        keep = self.settings.run.keep_dual
+        return Certifier(t.rows, self.loss, t.y, t.cost, t.free_bias, t.target, l1, self.settings.target, keep)
 
     def _start_of(self, k: int, start: np.ndarray | None) -> np.ndarray | None:
         """Column k of a warm start as a result's weights."""

@@ -16,7 +16,7 @@ from svmtool.params import Settings
 from svmtool.progress import doing
 from svmtool.solvers.shared.base import TIME, Status
 from svmtool.training.outcome import worst_status
-from svmtool.training.reductions.base import problems_of
+from svmtool.training.reductions.base import Reduction, problems_of
 from svmtool.training.validation import folds as draws
 from svmtool.training.validation.scores import PREDICTIONS, PROBABILITIES, HeldOut
 
@@ -49,13 +49,15 @@ class Folds:
     def evaluate(
         self, settings: Settings, stop: StopFlag, warm: list | None = None,
         keep: Callable[[np.ndarray, LinearModel, np.ndarray], object] | None = None, calibrated: bool = False,
+        witness: Callable[[int, Reduction, list, Dataset], object] | None = None,
     ) -> tuple[np.ndarray, bool]:  # fmt: skip
         """Train every fold and predict its held-out rows.
 
         Returns the predictions f8[n], each by the model that has not seen the row, and whether any weight vector
         changed.  warm: a weight matrix (or None) for each fold, replaced by the new one.  keep receives the rows (i8),
         the model and the decision values of each fold, from the thread that has trained it; calibrated: the model has
-        probabilities, with sigmoids fitted to the fold's training rows where needed.  Raises KeyboardInterrupt once
+        probabilities, with sigmoids fitted to the fold's training rows where needed.  witness receives a fold's number,
+        its problems with their results, and the rows held out.  Raises KeyboardInterrupt once
         `stop` is set.  After the time limit the models trained so far predict.
         """
         predictions = np.empty(len(self.table))
@@ -89,6 +91,8 @@ class Folds:
                 warnings[k] += [f"WARNING: a fold has no probabilities (-b 1): {why}"] if why else doubts
             decisions = model.decision_values(self.table.take(outside))
             predictions[outside] = model.labels_from(decisions)
+            if witness is not None:
+                witness(k, problems, results, self.table.take(outside))
             if keep is not None:
                 keep(outside, model, decisions)
             part.step()

@@ -21,7 +21,7 @@ from svmtool.training.lines import Still
 from svmtool.training.notices import advice
 from svmtool.training.outcome import NOT_CONVERGED, report_folds
 from svmtool.training.plots import Curve, Plot
-from svmtool.training.validation import multilabel
+from svmtool.training.validation import guarantee, multilabel
 from svmtool.training.validation.cross_validation import Folds, held_out
 from svmtool.training.validation.multilabel import MICRO_F1, LabelFolds
 from svmtool.training.validation.scores import (
@@ -35,7 +35,7 @@ from svmtool.training.validation.scores import (
     metric_lines,
     metric_needs,
 )
-from svmtool.training.validation.search import Grid, Point, Search, Tried, run_grid, search_C
+from svmtool.training.validation.search import MAX_C, Grid, Point, Search, Tried, run_grid, search_C
 
 if TYPE_CHECKING:
     from svmtool.training.kernel.validation import KernelFolds
@@ -127,13 +127,19 @@ def run_search(
         console.solver(f"log2c={math.log2(tried.C):7.2f}\t{p}{name}={measure.text(tried.score).rstrip('%')}\n")
 
     try:
-        found = search_C(folds, settings, stop, line, first_C, first_p, measure)
+        if request.guarantee is None:
+            found = search_C(folds, settings, stop, line, first_C, first_p, measure)
+        else:
+            found = guarantee.search(folds, settings, request.guarantee, stop, line, first_C, console.warn)
     finally:
         console.warn(*folds.warnings)
     best = found.best
     p = f" Best p = {best.p:g}" if regression else ""
     title = "MSE" if measure is ERROR else measure.title
     console.out(f"Best C = {best.C:g}{p}  CV {title} = {measure.text(best.score)}\n")
+    if found.bound is not None:
+        ends = f"No C from {found.tried[0].C:g} to {MAX_C:g}"
+        console.out(f"{ends} has a CV {title} above {measure.text(found.bound)}; values of C: {len(found.tried)}\n")
     _draw(plot, found, measure, regression)
     what = f"{len(found.tried)} values of {'p and C' if regression else 'C'}"
 

@@ -44,11 +44,17 @@ class Tried(NamedTuple):
 
 
 class Search(NamedTuple):
-    """The result of a search: all values tried, the best, and where the time limit ended it (else empty)."""
+    """The result of a search.
+
+    tried, best : all values tried, and the best
+    ended_at : where the time limit ended it, else empty
+    bound : with a guarantee, what no C from the smallest to the largest tried exceeds; else None
+    """
 
     tried: list[Tried]
     best: Tried
     ended_at: str
+    bound: float | None = None
 
 
 # Called after each value, and with None when the largest C is reached.

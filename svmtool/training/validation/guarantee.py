@@ -1,0 +1,228 @@
+"""The search for C with a guarantee (-C --guarantee E): no C of the range has an error that is E points lower.
+
+Let w minimise 1/2 |w|^2 + C L(w), and let w_0 and a_0 be known at C_0, with v_0 = sum_i a_0i y_i x_i and the certified
+gap g = P(w_0) - D(a_0).  At C = s C_0 the point s a_0 is feasible.  Objective and dual are strongly convex in w and v:
+
+    1/2 |w - w_0|^2 + 1/2 |w - s v_0|^2 <= P_C(w_0) - D_C(s a_0),
+
+which is a ball about (w_0 + s v_0) / 2 with the squared radius
+
+    r^2 = s (g - |w_0 - v_0|^2 / 4) + (1 - s) (|w_0|^2 - s |v_0|^2) / 4,
+
+(s - 1)^2 |w_0|^2 / 4 if w_0 is exact (Shibagaki, Suzuki, Karasuyama and Takeuchi, Regularization Path of
+Cross-Validation Error Lower Bounds, NeurIPS 2015).  Written as |w|^2 - w.w_0 <= s (w.v_0 + g - (|w_0|^2 + |v_0|^2) / 2)
+it is linear in s: whatever lies in the ball of some s between 1 and S lies in that of 1 or of S.  So between two known
+values C_1 < C_2 each w lies in the ball of C_1 at C_2 and in that of C_2 at C_1, or in the small one of either at
+itself.  The intersection of two balls (c_1, r_1) and (c_2, r_2) lies in the ball about (1 - t) c_1 + t c_2 with radius
+
+    r^2 = (1 - t) r_1^2 + t r_2^2 - t (1 - t) |c_1 - c_2|^2   for any t of 0..1.
+
+A held-out row is wrong at every C between if it is wrong in these three balls: x.c + |x| r < 0.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from svmtool.data.dataset import Dataset
+from svmtool.limits import StopFlag
+from svmtool.params import Settings
+from svmtool.solvers.shared.base import TIME
+from svmtool.training.reductions.base import Reduction
+from svmtool.training.validation.cross_validation import Folds
+from svmtool.training.validation.search import MAX_C, Report, Search, Tried, smallest_C
+
+ACCURACY = 3e-4  # of w where it is known: gaps are at most its square times |w|^2
+LEAST_GAP = 1e-13  # what rounding allows
+
+
+class Witness(NamedTuple):
+    """What is known at a C of a fold's problems, k of them.
+
+    weights : w_0 and v_0, f8 (2, d, k)
+    scores : x.w_0 and x.v_0 of the held-out rows, f8 (2, n, k)
+    gaps : P - D, f8[k]
+    lengths : |x|, f8[n]
+    own : the place of each row's label in the model's, -1 where it has none, i8[n]
+    labels : how many the model has
+    share : the least |w_0|^2 / P
+    """
+
+    weights: np.ndarray
+    scores: np.ndarray
+    gaps: np.ndarray
+    lengths: np.ndarray
+    own: np.ndarray
+    labels: int
+    share: float
+
+    def ball(self, s: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Centre f8 (d, k), the scores there f8 (n, k) and squared radius f8[k] of the ball at s times this C."""
+        w, v = self.weights
+        off = self.gaps - np.sum((w - v) ** 2, axis=0) / 4.0
+        square = s * off + (1.0 - s) * (np.sum(w * w, axis=0) - s * np.sum(v * v, axis=0)) / 4.0
+        return (w + s * v) / 2.0, (self.scores[0] + s * self.scores[1]) / 2.0, np.maximum(square, 0.0)
+
+    def wrong(self, scores: np.ndarray, square: np.ndarray) -> np.ndarray:
+        """Which rows are wrong for all weights in balls with these scores f8 (n, k) and squared radii, bool[n]."""
+        radius = np.sqrt(square)
+        if self.labels == 1:
+            return self.own < 0
+        if self.labels == 2:
+            scores, radius = np.hstack((scores, -scores)), np.tile(radius, 2)
+        ahead = scores - np.take_along_axis(scores, np.maximum(self.own, 0)[:, None], axis=1)
+        apart = (radius + radius[self.own][:, None]) * self.lengths[:, None]
+        apart[np.arange(len(apart)), self.own] = np.inf
+        return (self.own < 0) | np.any(ahead > apart, axis=1)
+
+
+def witness_of(problems: Reduction, results: list, held_out: Dataset) -> Witness:
+    """The Witness of a fold's results at the C of its problems, whose certificates keep their points."""
+    found = [problems.certify(k, result) for k, result in enumerate(results)]
+    w = problems.weights(results)
+    points = [np.zeros(problems.rows.n) if c.point is None else c.point for c in found]
+    v = np.stack([problems.rows.transpose_product(a * problems.task(k).y) for k, a in enumerate(points)], axis=1)
+    models = [problems.model(weights) for weights in (w, v)]
+    place = {label: k for k, label in enumerate(models[0].labels)}
+    return Witness(
+        np.stack((w, v)), np.stack([model.decision_values(held_out) for model in models]),
+        np.array([c.primal - c.dual + c.off[0] for c in found]),
+        np.sqrt(held_out.rows(problems.settings.problem.bias, -1).square_norms()),
+        np.array([place.get(int(label), -1) for label in held_out.labels]), len(place),
+        min(float(u @ u) / c.primal if c.primal > 0.0 else 0.0 for u, c in zip(w.T, found, strict=True)),
+    )  # fmt: skip
+
+
+def wrong_between(a: Witness, b: Witness, ratio: float) -> int:
+    """How many held-out rows of a fold are wrong at every C from that of a to that of b, `ratio` times as large."""
+    c1, z1, r1 = a.ball(ratio)
+    c2, z2, r2 = b.ball(1.0 / ratio)
+    apart = np.sum((c1 - c2) ** 2, axis=0)
+    t = np.clip(np.divide(apart + r1 - r2, 2.0 * apart, out=np.full_like(r1, 0.5), where=apart > 0.0), 0.0, 1.0)
+    square = np.maximum((1.0 - t) * r1 + t * r2 - t * (1.0 - t) * apart, 0.0)
+    wrong = a.wrong((1.0 - t) * z1 + t * z2, square)
+    for end in (a, b):
+        _, scores, small = end.ball(1.0)
+        wrong &= end.wrong(scores, small)
+    return int(np.count_nonzero(wrong))
+
+
+class Known(NamedTuple):
+    """A value of C, and what is known there of each fold."""
+
+    C: float
+    folds: list[Witness]
+
+    @property
+    def share(self) -> float:
+        """The least |w|^2 / P of all problems."""
+        return min(fold.share for fold in self.folds)
+
+    @property
+    def start(self) -> list[np.ndarray]:
+        """The weights of each fold."""
+        return [fold.weights[0] for fold in self.folds]
+
+
+class Between:
+    """The parts of a range of C between known values, the one with the weakest bound first.
+
+    needed: the errors that a bound must reach, which only fall; parts that reach it are forgotten but for their bound.
+    """
+
+    def __init__(self, low: Known, high: Known, needed: float):
+        self._parts: list[tuple[int, float, Known, Known]] = []
+        self._reached: float = math.inf
+        self._add(low, high, needed)
+
+    def _add(self, low: Known, high: Known, needed: float) -> None:
+        ratio = high.C / low.C
+        errors = sum(wrong_between(a, b, ratio) for a, b in zip(low.folds, high.folds, strict=True))
+        if errors >= needed:
+            self._reached = min(self._reached, errors)
+        else:
+            heapq.heappush(self._parts, (errors, low.C, low, high))
+
+    @property
+    def errors(self) -> float:
+        """The least number of held-out rows that are wrong at any C of the range."""
+        return min([self._reached, *(part[0] for part in self._parts[:1])])
+
+    @property
+    def weakest(self) -> tuple[Known, Known]:
+        """The known values between which the bound is weakest."""
+        return self._parts[0][2:]
+
+    def split(self, middle: Known, needed: float) -> None:
+        """Put a value between those of `weakest`."""
+        _, _, low, high = heapq.heappop(self._parts)
+        self._add(low, middle, needed)
+        self._add(middle, high, needed)
+
+
+def search(
+    folds: Folds, settings: Settings, points: float, stop: StopFlag | None = None, report: Report = lambda tried: None,
+    first_C: float | None = None, warn: Callable[[str], object] = lambda text: None,
+) -> Search:  # fmt: skip
+    """Try values of C until none from the first to MAX_C can predict `points` percent more rows right than the best.
+
+    Each value lies where the bound is weakest; folds start from their weights at its left neighbour.  Ends and ties are
+    those of `search_C`.  At the time limit, and where values are as close as weights are known, the bound is what has
+    been reached.
+    """
+    n, folds.any_start = len(folds.table), False
+    stop = StopFlag(settings.stopping.max_seconds) if stop is None else stop
+    low = smallest_C(n, folds.largest_square(settings.problem.bias), settings.row.loss) if first_C is None else first_C
+    tried: list[Tried] = []
+
+    def known(C: float, warm: list, share: float) -> Known | None:
+        """What is known at C; None at the time limit.  share: an estimate of |w|^2 / P, for the gap asked for."""
+        found: list[Any] = [None] * folds.count
+
+        def witness(k: int, problems: Reduction, results: list, rows: Dataset) -> None:
+            found[k] = witness_of(problems, results, rows)
+
+        if tried and stop.seconds_left <= 0.0:
+            return None
+        for _ in range(2):
+            gap = max(ACCURACY**2 * share, LEAST_GAP)
+            asked = settings.replace(C=C, gap=gap, keep_dual=True)
+            predictions, _ = folds.evaluate(asked, stop, warm, witness=witness)
+            late = TIME in folds.open_ends
+            if late or share <= (share := min(fold.share for fold in found)):
+                break
+        if not (tried and late):
+            right = np.count_nonzero(predictions == folds.table.labels) / n
+            tried.append(Tried(settings.problem.p, C, right, folds.open_ends))
+            report(tried[-1])
+        return None if late else Known(C, found)
+
+    def best() -> Tried:
+        return max(tried, key=lambda value: (value.score, -value.C))
+
+    def needed() -> float:
+        return round(n * (1.0 - best().score)) - points * n / 100.0  # a whole number where E is whole rows
+
+    values: list[Known] = []
+    for C in (min(low, MAX_C), MAX_C):
+        value = known(C, values[0].start if values else [None] * folds.count, 1.0)
+        if value is None:
+            return Search(tried, best(), f"C = {C:g}", 1.0)
+        values.append(value)
+    between = Between(values[0], values[1], needed())
+    while between.errors < needed():
+        a, b = between.weakest
+        ratio = math.sqrt(b.C / a.C)
+        if ratio - 1.0 < ACCURACY:
+            warn(f"WARNING: --guarantee {points:g} is not reached: values of C are as close as weights are known")
+            break
+        value = known(a.C * ratio, a.start, min(a.share, b.share))
+        if value is None:
+            return Search(tried, best(), f"C = {a.C * ratio:g}", 1.0 - between.errors / n)
+        between.split(value, needed())
+    return Search(tried, best(), "", 1.0 - between.errors / n)
