@@ -65,7 +65,7 @@ def of_columns(X: Any) -> np.ndarray | None:
 
     numpy's own conversion makes up to three copies, and numbers of dates.  Raises as `floats`, with the column's place.
     """
-    shape = getattr(X, "shape", ())
+    shape: Any = getattr(X, "shape", ())
     if _columns(X) is None or len(shape) != 2 or not isinstance(shape[0], int) or not shape[1]:
         return None
     types = {np.asarray(column).dtype for column in _columns(X)}
