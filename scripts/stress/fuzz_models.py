@@ -200,10 +200,10 @@ def check(place: Path, compiled: bool) -> tuple[str, list[Found]]:
     except Exception as e:
         found.append(Found("a result or a sentence", "load", f"{type(e).__name__}: {e}"[:300], b""))
     for name, work in jobs.items():
-        status, _, err, fault = _run(work)
+        status, out, err, fault = _run(work)
         if fault or (status != 0 and not err.strip()) or "Traceback" in err:
             found.append(Found("a result or a sentence", name, fault or f"status {status}: {err[-300:]}", b""))
-        refusals[name] = status != 0
+        refusals[name] = status != 0 or out.startswith("m\n  rows ")  # what is left may be a data file
     if model is None:
         if not all(refusals.values()):
             read_by = [name for name, refused in refusals.items() if not refused]

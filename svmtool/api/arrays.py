@@ -26,9 +26,11 @@ def dataset(X: Any, y: Any = None, sample_weight: Any = None, sets: LabelSets | 
 
     Parameters
     ----------
-    X : 2-D array of numbers, anything that numpy converts to one, or a scipy sparse matrix or array; (n, features)
+    X : 2-D array of numbers, anything that numpy converts to one, a data frame of pandas, polars or pyarrow, or a scipy
+        sparse matrix or array; (n, features)
         A C-ordered array of float64, float32, int8, uint8 or bool, and CSR with sorted indices of 32 or 64 bits and
         values of float64 or float32 are used without a copy; with 32 bits the n + 1 row pointers are copied.
+        A data frame is copied once, with these types where all columns have one of them.
     y : labels or target values, length n; None: zeros
     sample_weight : weights of the rows, length n, or a number for all; None: unweighted
     sets : the labels of rows that have several, in place of y
@@ -58,8 +60,34 @@ def dataset(X: Any, y: Any = None, sample_weight: Any = None, sets: LabelSets | 
     return found
 
 
+def of_columns(X: Any) -> np.ndarray | None:
+    """A data frame of pandas, polars or pyarrow as one array in C order, of a type of KEPT or float64; None for others.
+
+    numpy's own conversion makes up to three copies, and numbers of dates.  Raises as `floats`, with the column's place.
+    """
+    shape: Any = getattr(X, "shape", ())
+    if _columns(X) is None or len(shape) != 2 or not isinstance(shape[0], int) or not shape[1]:
+        return None
+    types = {np.asarray(column).dtype for column in _columns(X)}
+    common = np.result_type(*types) if types <= set(KEPT) else np.dtype(np.float64)
+    found = np.empty(shape, common if common in KEPT else np.float64)
+    for j, column in enumerate(_columns(X)):
+        found[:, j] = column if types <= set(KEPT) else floats(column, f"X, column {j}")
+    return found
+
+
+def _columns(X: Any) -> Any:
+    """An iterator over the columns of a data frame; None for anything else."""
+    if hasattr(X, "iloc") and hasattr(X, "items"):  # pandas
+        return (column for _, column in X.items())
+    method = getattr(X, "itercolumns", None) or getattr(X, "iter_columns", None)  # of pyarrow, of polars
+    return None if method is None else method()
+
+
 def _narrow(X: Any) -> np.ndarray:
     """X in C order as of KEPT where it is one of these, else float64; raises as `floats`."""
+    if (table := of_columns(X)) is not None:
+        return table
     kept = isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype in KEPT and not np.ma.isMaskedArray(X)
     return np.ascontiguousarray(X) if kept else floats(X, "X")
 
@@ -82,6 +110,8 @@ def floats(x: Any, name: str) -> np.ndarray:
     with converting(name):
         x = np.asarray(x)
         _refuse_complex(x)
+    refuse_unsound(x, name)  # types of other libraries have other names
+    with converting(name):
         return np.asarray(x, np.float64, order="C")
 
 

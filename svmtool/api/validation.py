@@ -247,6 +247,7 @@ def _of_sets(data: Dataset, s: Settings, count: int, run: RunContext, wanted: di
     counts, _ = folds.evaluate(s, run.stop)
 
     def _matrix(rows: np.ndarray, labels: np.ndarray) -> Any:
+        """The matrix that marks these labels of rows."""
         return csr_matrix((np.ones(len(rows), np.int64), (rows, labels)), (len(data), data.sets.count))
 
     y = _matrix(data.sets.rows, data.sets.labels.astype(np.int64))

@@ -30,7 +30,7 @@ from svmtool.certify.one_class import certify_hard
 from svmtool.certify.rounding import UNIT, growth
 from svmtool.data.row_storage import draw_rows
 from svmtool.kernels.lp import LpSvc
-from svmtool.kernels.problems import AnyProblem, CSvc, HardOneClass, KernelProblem, LeastSquaresSvc
+from svmtool.kernels.problems import AnyProblem, CSvc, HardOneClass, KernelProblem, LeastSquaresSvc, filled
 from svmtool.models.kernel import KernelModel
 from svmtool.objectives import losses
 from svmtool.tolerances import MIN_VALUE_SHARE
@@ -132,10 +132,6 @@ def certificate_of(
     missed = float(multipliers @ (alpha - problem.start))  # round-off of the sums; it counts where rho is large
     centred = float(multipliers @ problem.start)
     value = 0.5 * (float(alpha @ (s + problem.p)) + centred + missed)  # 1/2 a'(gradient + p) with smaller terms
-    violation = np.where(
-        alpha <= 0.0, np.maximum(-s, 0.0), np.where(alpha >= problem.upper, np.maximum(s, 0.0), abs(s))
-    )
-    violation[problem.upper <= 0.0] = 0.0
     error = 0.5 * apart * float(np.sum(np.abs(alpha)))  # of the value, in the unfavourable direction
     gap = gap_of(problem, alpha, gradient, rho, r, apart)
     sizes = np.abs(alpha)
@@ -147,9 +143,15 @@ def certificate_of(
     dual = max(-value - error - off, least) if problem.feasible_sums(alpha) else least
     if squares:
         primal = max(primal, 0.0)
-    certificate = Certificate(primal * scale, dual * scale, float(violation.max(initial=0.0)) + apart)
+    certificate = Certificate(primal * scale, dual * scale, _violation(problem, alpha, s) + apart)
     certificate.gap = problem.relative(primal + off, dual)
     return certificate
+
+
+def _violation(problem: KernelProblem, alpha: np.ndarray, s: np.ndarray) -> float:
+    """The largest KKT violation of a feasible point with the reduced gradient s, f8[m]."""
+    found = np.where(alpha <= 0.0, np.maximum(-s, 0.0), np.where(alpha >= problem.upper, np.maximum(s, 0.0), abs(s)))
+    return float(np.max(found, where=problem.upper > 0.0, initial=0.0))
 
 
 def _least_squares(
@@ -251,18 +253,26 @@ def _multiplier(cost: np.ndarray, upper: np.ndarray, total: float) -> float:
 
 
 def certified_zero(problem: AnyProblem) -> Certificate:
-    """The certificate of w = 0, almost without computation; its dual value: a lower bound of that of problem.start."""
-    value, rho, _ = value_at_zero(problem)
-    dual, violation, start = 0.0, np.inf, problem.start
+    """The certificate of w = 0, almost without computation, by a feasible point of the least p'a, or a = 0.
+
+    There |Qa|_t <= |w| sqrt(K_tt), and |w| is at most the sum of |coef_i| sqrt(K_ii): this bounds D and the violation.
+    """
+    value, rho, r = value_at_zero(problem)
+    dual = 0.0
     if isinstance(problem, LeastSquaresSvc):
         violation = float(np.abs(1.0 + problem.y * rho).max(initial=0.0))
     else:
-        if not np.any(start):  # a = 0 is a dual point, and its gradient is p
-            s = problem.y * rho - problem.p
-            violation = float(np.max(s, where=problem.upper > 0.0, initial=0.0))
-        coef = problem.coefficients(start)
-        size = float(np.abs(coef) @ np.sqrt(np.abs(problem.diagonal()))) if np.any(coef) else 0.0
-        dual = -0.5 * size * size - float(problem.p @ start)
+        alpha, size = problem.start.copy(), 0.0
+        for side in (problem.y > 0, problem.y < 0) if problem.two_sums else ():
+            order = np.flatnonzero(side)[np.argsort(problem.p[side], kind="stable")]
+            alpha[order] = filled(float(np.sum(alpha[side])), problem.upper[order], len(order))
+        violation = _violation(problem, alpha, problem.p - (r + problem.y * rho))
+        coef = problem.coefficients(alpha)
+        if np.any(coef):
+            norms = np.sqrt(np.abs(problem.diagonal()))
+            size = float(np.abs(coef) @ norms)
+            violation += size * float(norms.max())
+        dual = -0.5 * size * size - float(problem.p @ alpha)
     found = Certificate(value, dual, violation)
     found.gap = problem.relative(value, dual)
     return found

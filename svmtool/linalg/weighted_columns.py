@@ -10,6 +10,7 @@ import numpy as np
 from svmtool.compiled.loops.loss import l1_loops
 from svmtool.compiled.threads import run_blocks
 from svmtool.data.csr import CsrRows
+from svmtool.data.dense import DenseRows
 from svmtool.data.row_storage import BLOCK_WORK, Rows
 from svmtool.linalg.systems import mirror
 
@@ -20,11 +21,31 @@ class Columns:
     """Sparse rows stored by columns; the bias feature follows as the last of `d` columns."""
 
     def __init__(self, rows: Rows):
-        rows = rows.as_csr()
-        assert isinstance(rows, CsrRows)
-        self.n, self.bias = rows.n, rows.bias
-        m = rows.n_features
+        self.n, self.bias, m = rows.n, rows.bias, rows.n_features
         self.n_features, self.d = m, m + (self.bias >= 0)
+        if isinstance(rows, DenseRows):
+            self._turn_dense(rows)
+        else:
+            self._turn_sparse(rows.as_csr())
+        self.nnz = int(self.starts[-1])
+        self._face = Face(CsrRows(self.starts, self.row_numbers, self.values, rows.n))
+
+    def _turn_dense(self, rows: DenseRows) -> None:
+        """Every column has every row, zeros included."""
+        self.starts = np.arange(self.n_features + 1) * self.n
+        self.row_numbers = np.tile(np.arange(self.n, dtype=np.int32), self.n_features)
+        turned = np.empty((self.n_features, self.n))
+        step = max(1, BLOCK_WORK // max(self.n_features, 1))
+
+        def work(b: int) -> None:
+            for lo, hi in rows.pieces(b * step, min((b + 1) * step, self.n)):
+                turned[:, lo:hi] = rows.X[lo:hi].T
+
+        run_blocks(work, -(-self.n // step))
+        self.values = turned.reshape(-1)
+
+    def _turn_sparse(self, rows: CsrRows) -> None:
+        m = self.n_features
         blocks = rows.cut(min(BLOCKS, rows.nnz // max(BLOCK_DENSITY * m, BLOCK_WORK)))
         counts = np.zeros((len(blocks), m), np.int64)
         count, fill = l1_loops.count_columns, l1_loops.fill_columns
@@ -32,11 +53,9 @@ class Columns:
         self.starts = np.zeros(m + 1, np.int64)
         np.cumsum(counts.sum(axis=0), out=self.starts[1:])
         at = self.starts[:-1] + np.cumsum(counts, axis=0) - counts  # start of each block's part of each column
-        self.nnz = int(self.starts[-1])
-        self.row_numbers, self.values = np.empty(self.nnz, np.int32), np.empty(self.nnz)
+        self.row_numbers, self.values = np.empty(self.starts[-1], np.int32), np.empty(self.starts[-1])
         data, lists = rows.csr_arrays, (self.row_numbers, self.values)
         run_blocks(lambda b: fill(*data, at[b], *lists, *blocks[b]), len(blocks))
-        self._face = Face(CsrRows(self.starts, self.row_numbers, self.values, rows.n))
 
     @classmethod
     def of(cls, rows: Rows) -> Columns:

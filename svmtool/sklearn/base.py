@@ -23,7 +23,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from svmtool import api
-from svmtool.api.arrays import TOO_LARGE, floats, refuse_unsound, refuse_weights
+from svmtool.api.arrays import TOO_LARGE, floats, of_columns, refuse_unsound, refuse_weights
 from svmtool.api.settings import MAX_SQUARED
 from svmtool.api.values import real, shown, whole
 from svmtool.api.wording import in_parameters
@@ -165,7 +165,15 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
             refuse_unsound(values, name)
         checks = {"accept_sparse": "csr", "dtype": self._types, "order": "C", "accept_large_sparse": True, **options}
         with numbers_in_range():
-            return validate_data(self, X, y, **checks)
+            table = of_columns(X) if checks.get("reset", True) else None
+            if table is None:
+                return validate_data(self, X, y, **checks)
+            validate_data(self, X, skip_check_array=True)  # sets the names of features
+            names = getattr(self, "feature_names_in_", None)
+            found = validate_data(self, table, y, **checks)  # takes them away
+            if names is not None:
+                self.feature_names_in_ = names
+            return found
 
     def _weights(self, sample_weight: Any, X: Any) -> np.ndarray | None:
         """sample_weight as f8[n], checked, negative ones as 0, with a warning; None where there are none."""

@@ -9,6 +9,8 @@ import pytest
 from scipy import sparse
 
 from svmtool import api, registry
+from svmtool.api import arrays
+from svmtool.sklearn import LinearSVC
 
 RNG = np.random.default_rng(11)
 X = np.round(RNG.normal(size=(80, 7)) * (RNG.random((80, 7)) < 0.6), 3).astype(np.float32).astype(np.float64)
@@ -77,10 +79,88 @@ def test_solvers_leave_writable_arrays_as_they_are(make, number):
     np.testing.assert_array_equal(many, given.toarray() if sparse.issparse(given) else given)
 
 
-def test_data_frames():
+class Column:
+    """A column as polars and pyarrow have it: numpy converts it."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self.values, dtype)
+
+
+class Columns:
+    """A data frame with the interface of pyarrow's Table and RecordBatch."""
+
+    def __init__(self, columns):
+        self.held = [Column(column) for column in columns]
+        self.shape = len(columns[0]), len(columns)
+
+    def itercolumns(self):
+        return iter(self.held)
+
+    def __array__(self, dtype=None, copy=None):
+        raise AssertionError("numpy's conversion makes further copies")
+
+
+def frame_of(columns):
     pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(X, columns=list("abcdefg"))
-    assert api.dumps(api.fit(frame, pandas.Series(Y), 3)) == WANTED
+    return pandas.concat([pandas.Series(column) for column in columns], axis=1)
+
+
+def polars_of(columns):
+    polars = pytest.importorskip("polars")
+    return polars.DataFrame([polars.Series(str(j), column) for j, column in enumerate(columns)])
+
+
+every_frame = pytest.mark.parametrize("make", [Columns, frame_of, polars_of])
+
+
+@every_frame
+def test_data_frames(make):
+    """Columns of one small type keep it, others become float64; names of columns may be equal."""
+    assert api.dumps(api.fit(make(list(X.T)), Column(Y), 3)) == WANTED
+    single = make(list(X.T.astype(np.float32)))
+    assert arrays.dataset(single).X.dtype == np.float32 and api.dumps(api.fit(single, Y, 3)) == WANTED
+    mixed = [X[:, 0].astype(np.float32), *X.T[1:]]
+    assert api.dumps(api.fit(make(mixed), Y, 3)) == WANTED
+    whole = np.sign(X).astype(np.int64)
+    for types in (["i8"] * 7, ["i1"] * 7, ["i1", "f4", "i2", "f8", "i4", "u8", "i8"], ["i1"] * 3 + ["f4"] * 4):
+        given = make([np.abs(column).astype(kind) for column, kind in zip(whole.T, types, strict=True)])
+        assert np.array_equal(arrays.dataset(given).X, np.abs(whole)), types
+    found = LinearSVC().fit(make(list(X.T)), Column(Y))
+    np.testing.assert_allclose(found.coef_, LinearSVC().fit(X, Y).coef_, rtol=1e-12)
+
+
+@every_frame
+def test_what_columns_must_not_hold(make):
+    some = np.ones(4)
+    for column, kind, words in (
+        (np.array(["2020-01-01"] * 4, "M8[ms]"), TypeError, "column 1: dates and durations are no numbers"),
+        (np.array(["u", "v", "w", "x"], object), ValueError, "column 1: could not convert string to float: .*u"),
+        (np.array([1.0, np.nan, 1.0, 1.0]), ValueError, "contains NaN"),
+        (np.array([1.0, np.inf, 1.0, 1.0]), ValueError, "infinity"),
+    ):
+        for call in (lambda given: api.fit(given, [1, 2, 1, 2], 1), lambda given: LinearSVC().fit(given, [1, 2, 1, 2])):
+            with pytest.raises(kind, match=words):
+                call(make([some, column]))
+
+
+def test_estimators_keep_the_names_of_columns():
+    frame = frame_of(list(X.T)).set_axis(list("abcdefg"), axis=1)
+    found = LinearSVC().fit(frame, Y)
+    assert found.feature_names_in_.tolist() == list("abcdefg") and found.n_features_in_ == 7
+    assert not hasattr(found.fit(X, Y), "feature_names_in_")
+    with pytest.raises(ValueError, match="feature names"):
+        LinearSVC().fit(frame, Y).predict(frame[list("gfedcba")])
+
+
+@pytest.mark.parametrize("kind", ["f8", "f4", "i1"])
+def test_a_data_frame_is_copied_once(kind):
+    columns = list((100 * RNG.random((20, 50_000))).astype(kind))
+    y, size = np.where(columns[0] > 50, 1.0, -1.0), sum(column.nbytes for column in columns)
+    whole = np.ascontiguousarray(np.array(columns).T)
+    assert peak_of(Columns(columns), y, 2) <= peak_of(whole, y, 2) + 1.1 * size
 
 
 def peak_of(given, y, number: int) -> int:

@@ -80,6 +80,17 @@ def test_columns_are_the_same_in_several_blocks(threads_used, monkeypatch):
     np.testing.assert_allclose(z, y * (X @ w), atol=1e-12)
 
 
+@pytest.mark.parametrize("bias", [-1.0, 2.0])
+@pytest.mark.parametrize(("n", "d"), [(0, 3), (5, 1), (300, 7)])
+def test_dense_rows_by_columns_are_those_of_the_same_sparse_rows(n, d, bias):
+    for kind in "f8", "f4", "i1", "?":
+        rows = DenseRows(np.random.default_rng(n).integers(-3, 4, (n, d)).astype(kind), bias)
+        found, same = weighted_columns.Columns(rows), weighted_columns.Columns(rows.as_csr())
+        for name in ("n", "d", "nnz", "starts", "row_numbers", "values"):
+            a, b = getattr(found, name), getattr(same, name)
+            assert np.array_equal(a, b) and getattr(a, "dtype", 0) == getattr(b, "dtype", 0), (kind, name)
+
+
 def wide_logistic(n: int, d: int, C: float, seed: int = 0, groups: bool = False):
     """A task with the logistic loss on sparse rows.
 

@@ -7,12 +7,14 @@ import re
 
 import numpy as np
 import pytest
+import reference_kernel
 from kernel_suite import KERNELS, NORMAL, NU, nu_value, random_data, run, text
+from reference_kernel import kernel_matrix
 from scipy.optimize import linprog
 from test_alfpgm import problems
 
 from svmtool import registry
-from svmtool.certify.kernel import value_at_zero
+from svmtool.certify.kernel import certified_zero, value_at_zero
 from svmtool.certify.linear import Certificate
 from svmtool.data.dense import DenseRows
 from svmtool.formats.models import kernel as kernel_model
@@ -47,6 +49,21 @@ def test_value_at_zero_is_that_of_the_linear_program(name):
     assert value == pytest.approx(-least.fun, abs=1e-9)
     sums = r * np.sum(p.start) + rho * (p.y @ p.start)
     assert value == pytest.approx(p.upper @ np.maximum(r + p.y * rho - p.p, 0.0) - sums, abs=1e-9)
+
+
+@every_program
+def test_certificate_of_zero_has_a_dual_value_of_a_point_and_its_violation(name):
+    """At a small cost w = 0 is nearly the least: some dual point has nearly its value, and violates nearly nothing."""
+    p = problems(KERNELS["rbf"], n=60)[name]
+    small = NuSvr(Points(p.kernel, p.rows, None), np.arange(60.0) % 7, 1e-6, 0.5)
+    for problem in p, small:
+        found, K = certified_zero(problem), kernel_matrix(problem)
+        a = reference_kernel.solve(problem, Monitor(), 1e-9).alpha
+        coef = problem.coefficients(a)
+        best = -(0.5 * coef @ K @ coef + problem.p @ a)
+        assert found.dual <= best + 1e-9 * abs(best) and best <= found.primal + 1e-6 * abs(best)
+        assert np.isfinite(found.violation)
+    assert found.violation <= np.sum(small.start) and found.gap <= 1e-5
 
 
 @pytest.mark.parametrize("free_bias", [True, False])
