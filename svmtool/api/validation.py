@@ -245,12 +245,11 @@ def _of_sets(data: Dataset, s: Settings, count: int, run: RunContext, wanted: di
     folds.marks = marks
     counts, _ = folds.evaluate(s, run.stop)
 
-    def matrix(rows: np.ndarray, labels: np.ndarray) -> Any:
-        """The matrix that marks these labels of rows."""
+    def _matrix(rows: np.ndarray, labels: np.ndarray) -> Any:
         return csr_matrix((np.ones(len(rows), np.int64), (rows, labels)), (len(data), data.sets.count))
 
-    y = matrix(data.sets.rows, data.sets.labels.astype(np.int64))
-    predictions = matrix(
+    y = _matrix(data.sets.rows, data.sets.labels.astype(np.int64))
+    predictions = _matrix(
         np.concatenate([rows for _, rows in marks]),
         np.repeat([label for label, _ in marks], [len(r) for _, r in marks]),
     )
