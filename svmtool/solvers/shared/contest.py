@@ -67,7 +67,7 @@ TIGHTER = 0.3  # factor of the tolerance each time that it is met and the gap is
 # Conjugate gradients: most products of the first direction from zero weights, and the largest and smallest tolerance,
 # between which it is the root of what a step is about to gain, as a share of f
 FIRST_PRODUCTS, CG_LOOSE, CG_TIGHT = 10, 0.1, 1e-6
-USUAL_PRODUCTS = 30  # usual number of products in a step
+USUAL_PRODUCTS = 30  # usual number of products in a step; FIRST_PRODUCTS up to LIBLINEAR's rule for the gradient
 STALL_STEPS = 3  # Newton steps on a smooth loss without a lower value after which the rest is round-off
 BETTER = 0.999  # factor of the least gap that counts as a smaller one
 # Multiplier rounds: sigma at first, per unit of the slacks, less (at least 1) with more than SIGMA_FEATURES features,
@@ -377,7 +377,8 @@ class NewtonSteps:
         if self.features:
             return (ROUND_STEPS if self.rounds else SMOOTH_STEPS) * (o.feature_system_work(free) + self._passes)
         by_rows = o.row_system_work(free) if free <= self.max_rows else np.inf
-        by_products = USUAL_PRODUCTS * 2.0 * VISIT_NS * o.mean_row_length * free
+        products = USUAL_PRODUCTS if self.contest.rule.gradient is None else FIRST_PRODUCTS
+        by_products = products * 2.0 * VISIT_NS * o.mean_row_length * free
         steps = WIDE_ROUND_STEPS if self.rounds else SMOOTH_STEPS
         return steps * (min(by_rows, by_products) + self._passes)
 
