@@ -101,7 +101,7 @@ FOSVM_LARGE = 20_000  # training rows from which the next bar applies
 FOSVM_FASTER = 10.0  # training time of LIBSVM's -s 2 over -s 80's, each at its best gamma: at least
 FOSVM_AUC = 0.01  # by which the area under the ROC curve may be below LIBSVM's: at most
 
-LARGE_MB, LARGE_KERNEL_MB = 1500, 20  # size of each generated set, and of the one for kernels
+LARGE_MB, LARGE_KERNEL_ROWS = 1500, 3000  # size of each generated set, and rows of the one for kernels
 LARGE_NUMBERS, LARGE_KERNELS = (1, 2, 3), (0, 3)
 LARGE_EACH = 1.0  # LIBLINEAR's or LIBSVM's time over ours: at least
 ON_DISK_SLOWER = 2.0  # svm-train --memory with an existing folder over training in memory: at most

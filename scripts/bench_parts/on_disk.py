@@ -36,7 +36,7 @@ def large(ctx: Context) -> None:
             }
             least[f"-s {number}, {kind}"] = compare(ctx, f"{kind} -s {number}", jobs)
             shutil.rmtree(f"{path}.rows", ignore_errors=True)
-        part = ctx.made(kind, "mb", min(ctx.made_mb, bars.LARGE_KERNEL_MB), features)
+        part = ctx.made(kind, "rows", bars.LARGE_KERNEL_ROWS, features)
         for number in bars.LARGE_KERNELS:
             words = ["-q", "-s", str(number), "-t", "2"]
             jobs = {
