@@ -11,7 +11,7 @@ from bench_parts.measure import NoSetsError
 
 def test_a_part_without_sets_is_left_out_and_the_others_run(tmp_path, monkeypatch, capsys):
     """No traceback, no bar that holds because nothing was measured."""
-    parts = [name for name in bench.PARTS if name not in ("adapt", "call", "on-disk", "python", "all-sets")]
+    parts = [name for name in bench.PARTS if name not in ("adapt", "call", "python", "all-sets", *bench.ON_REQUEST)]
     arguments = ["--quick", "--data", str(tmp_path), "--cache", str(tmp_path / "cache"), "--only", ",".join(parts)]
     monkeypatch.setattr("sys.argv", ["bench.py", *arguments])
     for name in ("LIBLINEAR_DIR", "LIBSVM_DIR"):

@@ -281,16 +281,13 @@ def parse_lines(text, labels, indptr, indices, values, state, stop, last_row, la
                 else:
                     stopped = 1
                 break
-            value, p, fine = number(text, p + 1)
+            values[pair], p, fine = number(text, p + 1)
             c = text[p]
+            fine = fine and not math.isinf(values[pair])  # of float32
             if not fine or not (c == BLANK or c == NEWLINE or c == TAB or (c == RETURN and text[p + 1] == NEWLINE)):
                 stopped = 1
                 break
             indices[pair] = index - 1
-            values[pair] = value
-            if math.isinf(values[pair]):  # of float32
-                stopped = 1
-                break
             pair += 1
             previous = index
         if stopped:
