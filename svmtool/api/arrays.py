@@ -61,12 +61,13 @@ def dataset(X: Any, y: Any = None, sample_weight: Any = None, sets: LabelSets | 
 
 
 def of_columns(X: Any) -> np.ndarray | None:
-    """A data frame of pandas, polars or pyarrow as one array in C order, of a type of KEPT or float64; None for others.
+    """A data frame of pandas, polars or pyarrow as one array in C order, of a type of KEPT or float64; None for others,
+    frames of sparse columns included.
 
     numpy's own conversion makes up to three copies, and numbers of dates.  Raises as `floats`, with the column's place.
     """
     shape: Any = getattr(X, "shape", ())
-    if _columns(X) is None or len(shape) != 2 or not isinstance(shape[0], int) or not shape[1]:
+    if hasattr(X, "sparse") or _columns(X) is None or len(shape) != 2 or not isinstance(shape[0], int) or not shape[1]:
         return None
     types = {np.asarray(column).dtype for column in _columns(X)}
     common = np.result_type(*types) if types <= set(KEPT) else np.dtype(np.float64)

@@ -16,6 +16,7 @@ from svmtool.api.run import RunContext
 from svmtool.api.settings import check_names, class_weights, settings_of
 from svmtool.api.solver_choice import kernel_row, row_of
 from svmtool.api.training import by_number, check_labels, kernel_rows
+from svmtool.api.values import real
 from svmtool.auditing import multinomial
 from svmtool.auditing.fitting import KERNEL, fitted, labels_of, refuse_other_kernel
 from svmtool.auditing.readers import read
@@ -103,8 +104,13 @@ def audit(
     data = arrays.dataset(X, y, sample_weight)
     if classes is not None:
         classes = arrays.of_classes_in_use(data, classes)
+    if test is not None and not (isinstance(test, (tuple, list)) and len(test) == 2):
+        raise TypeError("test must be a tuple of rows and labels")
     rows = None if test is None else arrays.dataset(test[0]).as_sparse()
-    auditor = Auditor(data.in_use(), y, classes, rows, {"gap": gap, "max_seconds": max_seconds})
+    if not real("gap", gap) > 0.0:
+        raise ValueError(f"gap must be above 0, not {gap:g}")
+    counted = len(data), float(data.factors.sum())
+    auditor = Auditor(data.in_use(), counted, y, classes, rows, {"gap": gap, "max_seconds": max_seconds})
     own = os.fspath(model) if isinstance(model, (str, os.PathLike)) else type(model).__name__
     named = model if isinstance(model, dict) else {own: model}
     found = []
@@ -117,24 +123,33 @@ def audit(
 class Auditor:
     """Audits models on the same rows; a problem that several of them state is solved once.
 
+    counted: the number of rows and the sum of their weights, with those of weight 0, which data lack.
     y: the labels as they were given; classes: what their numbers stand for, if they were text.
     """
 
     def __init__(
-        self, data: Dataset, y: Any, classes: np.ndarray | None, test: Dataset | None, stopping: dict[str, Any]
-    ):
+        self, data: Dataset, counted: tuple[int, float], y: Any, classes: np.ndarray | None, test: Dataset | None,
+        stopping: dict[str, Any],
+    ):  # fmt: skip
+        self.counted = counted
         self.data, self.y, self.classes, self.test, self.stopping = data, y, classes, test, stopping
         self.solved: dict[str, Solution] = {}
 
     def audit(self, name: str, model: Any, problem: Mapping[str, Any], stop: StopFlag) -> Audit:
         """The Audit of one model; problem: keywords that come before those it states."""
-        stated = read(model, len(self.data), self.data.n_features)
+        stated = read(model, self.counted, self.data.n_features)
         refuse_other_kernel(stated.keywords, problem, self.data.n_features)
         kernel = {name: stated.keywords[name] for name in KERNEL if name in stated.keywords}
         keywords, data = {**stated.keywords, **problem, **kernel}, self.data
-        if stated.row_weight is not None and "class_weight" not in problem:
-            data = self._weighted(stated.row_weight)
-        if stated.share is not None and "solver" not in problem:
+        weight = stated.row_weight
+        several = stated.share is not None and "solver" not in problem
+        if several:
+            if others := sorted(set(problem) - {"C", "class_weight"}):
+                raise ValueError(f"a multinomial model or an elastic net: {', '.join(others)} cannot be stated")
+            weight = problem.get("class_weight", weight)
+        if weight is not None and (several or "class_weight" not in problem):
+            data = self._weighted(weight)
+        if several:
             return self._multinomial(name, stated, keywords, data, stop)
         settings = self._settings(keywords, data)
         ours = fitted(stated.model, settings, data, self.classes)
@@ -171,7 +186,9 @@ class Auditor:
         return self.data.replace(weights=self.data.factors * factors).in_use()
 
     def _multinomial(self, name: str, stated: Stated, keywords: dict[str, Any], data: Dataset, stop: StopFlag) -> Audit:
-        began, C, share = time.perf_counter(), keywords["C"], stated.share
+        began, C, share = time.perf_counter(), real("C", keywords["C"]), stated.share
+        if not 0.0 < C < np.inf:
+            raise ValueError(f"C must be above 0 and finite, not {C:g}")
         assert share is not None and isinstance(stated.model, Weights)
         labels = labels_of(stated.model.classes, data, self.classes)
         free = keywords.get("bias", -1.0) >= 0.0

@@ -53,11 +53,22 @@ def _of_rows(stated: Stated) -> Stated:
     return stated._replace(row_weight=stated.keywords.pop("class_weight", None))
 
 
+def _cost(m: Any, divisor: float) -> float:
+    """C where a package has 1 / C, or a multiple, as the weight of the regulariser."""
+    if not divisor > 0.0:
+        raise refused(m, "no regulariser")
+    return 1.0 / divisor
+
+
 def _logistic(m: Any, C: float, share: float, bias: dict[str, Any], several: bool) -> Stated:
     """Logistic regression; several: classes in one multinomial problem."""
     if not 0.0 < C < np.inf:
         raise refused(m, "no regulariser")
-    found = _of_rows(_linear(m, NUMBERS[LOGISTIC, int(share == 1.0)], C, bias))
+    if 0.0 < share < 1.0 and not several and len(m.classes_) > 2:
+        raise refused(m, "an elastic net and classes that each have a problem")
+    found = _linear(m, NUMBERS[LOGISTIC, int(share == 1.0)], C, bias)
+    if getattr(m, "solver", "") != "liblinear":  # LIBLINEAR weighs the class's own rows
+        found = _of_rows(found)
     return found._replace(share=float(share)) if several or 0.0 < share < 1.0 else found
 
 
@@ -77,13 +88,15 @@ def _sklearn_logistic(m: Any) -> Stated:
     if penalty is None or penalty == "none":
         raise refused(m, "no regulariser")
     share = {"l1": 1.0, "l2": 0.0}.get(penalty, share)
-    own = m.solver == "liblinear"
-    several = len(m.classes_) > 2 and not own and getattr(m, "multi_class", "auto") != "ovr"
+    own, kind = m.solver == "liblinear", getattr(m, "multi_class", "auto")
+    if kind == "multinomial" and len(m.classes_) == 2:  # before scikit-learn 1.8: a column for each class
+        raise refused(m, "multi_class='multinomial' and two classes")
+    several = len(m.classes_) > 2 and not own and kind != "ovr"
     return _logistic(m, m.C, share, _scaled(m) if own else _free(m.fit_intercept), several)
 
 
 def _sgd(m: Any) -> Stated:
-    C = 1.0 / (m.alpha * m.n_rows)
+    C = _cost(m, m.alpha * m.n_rows)
     if m.penalty not in ("l1", "l2") or m.loss not in (HINGE, SQUARED, LOGISTIC, "modified_huber"):
         raise refused(m, f"loss={m.loss!r} and penalty={m.penalty!r}")
     if m.loss == "modified_huber":  # twice the loss of -s 41
@@ -130,11 +143,12 @@ def _svc(m: Any) -> Stated:
 def _snapml(m: Any, number: int) -> Stated:
     if m.normalize or m.kernel != "linear":
         raise refused(m, "normalize=True" if m.normalize else f"kernel={m.kernel!r}")
-    return _linear(m, number, 1.0 / m.regularizer, _scaled(m))
+    return _linear(m, number, _cost(m, m.regularizer), _scaled(m))
 
 
 def _skglm_logistic(m: Any) -> Stated:
-    return _logistic(m, 1.0 / (m.alpha * m.n_rows), getattr(m, "l1_ratio", 1.0), _free(m.fit_intercept), False)
+    C = _cost(m, m.alpha * m.n_rows)
+    return _logistic(m, C, getattr(m, "l1_ratio", 1.0), _free(m.fit_intercept), False)
 
 
 def _spark(m: Any, loss: str) -> Stated:
@@ -144,12 +158,14 @@ def _spark(m: Any, loss: str) -> Stated:
             f"{type(m.model).__name__} with standardization=True is another problem, of features of variance 1: "
             "train it with standardization=False, or give its weights of the scaled rows as an array"
         )
-    C, bias = 1.0 / (m.getRegParam() * m.n_rows), _free(m.getFitIntercept())
+    C, bias = _cost(m, m.getRegParam() * m.row_weight), _free(m.getFitIntercept())
     if loss == HINGE:
         found = weights(m.coefficients.toArray(), m.intercept, (0, 1))
         return Stated(found, {"solver": NUMBERS[HINGE, 0], "C": C, **bias})
     found = weights(m.coefficientMatrix.toArray(), m.interceptVector.toArray(), range(m.numClasses))
     share = float(m.getElasticNetParam())
+    if len(found.coef) == 2:
+        raise refused(m, "family='multinomial' and two classes")
     several = len(found.coef) > 1 or 0.0 < share < 1.0
     return Stated(found, {"solver": NUMBERS[LOGISTIC, int(share == 1.0)], "C": C, **bias}, share if several else None)
 
@@ -178,23 +194,28 @@ READERS: dict[str, dict[str, Reader]] = {  # by package and class
 
 
 class _WithRows:
-    """An object with the number of training rows, by which some packages divide their losses."""
+    """An object with the number of training rows and the sum of their weights, by which some packages divide losses."""
 
-    def __init__(self, model: Any, n_rows: float):
-        self.model, self.n_rows = model, n_rows
+    def __init__(self, model: Any, rows: tuple[int, float]):
+        self.model, (self.n_rows, self.row_weight) = model, rows
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.model, name)
 
 
-def stated(model: Any, n_rows: int) -> Stated | None:
-    """What an object of a known package states; None for other objects, ValueError for one that cannot be read."""
+def stated(model: Any, rows: tuple[int, float]) -> Stated | None:
+    """What an object of a known package states; None for other objects, ValueError for one that cannot be read.
+
+    rows: their number and the sum of their weights.
+    """
+    own = type(model).__module__.partition(".")[0]
     for kind in type(model).__mro__:
-        reader = READERS.get(kind.__module__.partition(".")[0], {}).get(kind.__name__)
-        if reader is None:
+        package = kind.__module__.partition(".")[0]
+        reader = READERS.get(package, {}).get(kind.__name__)
+        if reader is None or (package == own and kind is not type(model)):  # LogisticRegressionCV is another model
             continue
         try:
-            return reader(_WithRows(model, n_rows))
+            return reader(_WithRows(model, rows))
         except AttributeError as e:
             raise ValueError(f"{type(model).__name__} cannot be read: is it fitted? ({e})") from None
     return None

@@ -86,7 +86,8 @@ def labels_of(names: Any, data: Dataset, classes: np.ndarray | None) -> tuple[in
         return tuple(there)
     shown = there if classes is None else classes.tolist()
     place = {str(name): k for k, name in zip(there, shown, strict=True)}
-    found = [place.get(str(int(n) if classes is None and isinstance(n, float) else n)) for n in names]
+    whole = (isinstance(n, bool) or (isinstance(n, float) and n.is_integer()) for n in names)
+    found = [place.get(str(int(n) if classes is None and w else n)) for n, w in zip(names, whole, strict=True)]
     if None in found or len(found) != len(there):
         raise ValueError(f"the model has the labels {_few(list(names))}, the data {_few(shown)}: they must agree")
     return tuple(k for k in found if k is not None)

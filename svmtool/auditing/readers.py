@@ -26,16 +26,16 @@ VOWPAL_CONSTANT = 11650396  # the feature of the intercept, before it is reduced
 VOWPAL_BEGINS = b"Version "
 
 
-def read(model: Any, n_rows: int, n_features: int) -> Stated:
+def read(model: Any, rows: tuple[int, float], n_features: int) -> Stated:
     """What a model states; TypeError or ValueError for what is none.
 
-    n_rows: of the training set, by which some packages divide their losses; n_features: of the rows, which Vowpal
-    Wabbit's file does not know.
+    rows: their number and the sum of their weights, by which some packages divide losses; n_features: of the rows,
+    which Vowpal Wabbit's file does not know.
     """
     if isinstance(model, (str, os.PathLike)):
         return _of_file(os.fspath(model), n_features)
     model = getattr(model, "stored", model)  # of svmtool.compat
-    found = estimators.stated(model, n_rows)
+    found = estimators.stated(model, rows)
     if found is not None:
         return found
     if isinstance(model, (Fit, LinearModel, KernelModel)) or hasattr(type(model), "_file_model"):

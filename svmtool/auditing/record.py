@@ -8,6 +8,8 @@ from typing import Any
 
 from svmtool.records import Record
 
+VAGUE_SHARE, VAGUE_GAP = 0.1, 1e-3  # of the excess; of the engine, below which its labels count as the optimum's
+
 
 class Audit(Record):
     """How far one model is from the optimum of a problem.
@@ -27,7 +29,7 @@ class Audit(Record):
     size : float
         What distances are relative to: the size of the bound, or more where a one-class problem's minimum is about 0.
     gap : float
-        How far the engine's own value may be above the minimum, relative to it.
+        (P - D) / P of the engine's model.
     estimated : bool
         Whether the bound rests on a sample of kernel values.
     rows : int
@@ -72,6 +74,11 @@ class Audit(Record):
     def __str__(self) -> str:
         return f"this model's objective is {self.distance_in_words()}; {self.labels_in_words()}"
 
+    @property
+    def vague(self) -> bool:
+        """Whether much of the excess may be that of the bound: a limit has ended the engine's run."""
+        return self.optimum - self.bound > VAGUE_SHARE * max(self.primal - self.bound, 0.0) and self.gap > VAGUE_GAP
+
     def distance_in_words(self) -> str:
         """`18.2 times the minimum (certified within 1e-06)`."""
         kind = "estimated" if self.estimated else "certified"
@@ -82,17 +89,21 @@ class Audit(Record):
         if self.excess <= self.gap:
             return f"the minimum within {self.gap:.1g} ({kind})"
         times = self.excess >= 1.0 and self.ratio is not None
-        how = f"{self.ratio:.3g} times the minimum" if times else f"{100 * self.excess:.3g} % above the minimum"
+        how = "at most " * self.vague + (
+            f"{self.ratio:.3g} times the minimum" if times else f"{100 * self.excess:.3g} % above the minimum"
+        )
         return f"{how} ({kind} within {self.gap:.1g})"
 
     def labels_in_words(self) -> str:
         """`at the optimum 3.1 % of the training labels and 12 of 1,000 test labels differ`."""
         if self.differ is None:
             test = "" if self.test_distance is None else f" and {self.test_distance:.3g} on test rows"
-            where = f"{self.distance:.3g} from those of the optimum on training rows{test}"
+            place = "where the engine ended" if self.vague else "the optimum"
+            where = f"{self.distance:.3g} from those of {place} on training rows{test}"
             return f"its predictions are {where}, root mean square"
         test = "" if self.test_differ is None else f" and {self.test_differ:,} of {self.test_rows:,} test labels"
-        return f"at the optimum {100 * self.differ / self.rows:.3g} % of the training labels{test} differ"
+        where = "where the engine ended" if self.vague else "at the optimum"
+        return f"{where} {100 * self.differ / self.rows:.3g} % of the training labels{test} differ"
 
     def json(self) -> str:
         """All numbers as a JSON object; infinite ones as null."""

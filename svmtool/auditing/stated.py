@@ -42,10 +42,13 @@ class Stated(Record):
 def weights(coef: Any, intercept: Any = 0.0, classes: Any = None) -> Weights:
     """Weights of arrays or sparse matrices, one column or several."""
     try:
-        W = np.atleast_2d(np.asarray(coef.toarray() if hasattr(coef, "toarray") else coef, np.float64))
+        given = np.asarray(coef.toarray() if hasattr(coef, "toarray") else coef)
+        W, b = np.atleast_2d(given.astype(np.float64, casting="same_kind")), np.asarray(intercept, np.float64).ravel()
     except (TypeError, ValueError):
         raise TypeError("weights are an array of numbers; several models are given as a dict") from None
-    b = np.broadcast_to(np.asarray(intercept, np.float64).reshape(-1), (len(W),)).copy()
+    if W.ndim > 2 or len(b) not in (1, len(W)):
+        raise ValueError(f"weights of shape {W.shape} with {len(b)} intercepts are no model")
+    b = np.broadcast_to(b, (len(W),)).copy()
     if not (np.all(np.isfinite(W)) and np.all(np.isfinite(b))):
         raise ValueError("the model has weights that are not finite")
     return Weights(W, b, None if classes is None else list(np.asarray(classes).tolist()))

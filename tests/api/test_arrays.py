@@ -160,7 +160,7 @@ def test_a_data_frame_is_copied_once(kind):
     columns = list((100 * RNG.random((20, 50_000))).astype(kind))
     y, size = np.where(columns[0] > 50, 1.0, -1.0), sum(column.nbytes for column in columns)
     whole = np.ascontiguousarray(np.array(columns).T)
-    assert peak_of(Columns(columns), y, 2) <= peak_of(whole, y, 2) + 1.1 * size
+    assert peak_of(Columns(columns), y, 2) <= peak_of(whole, y, 2) + 1.5 * size  # a second copy is as large again
 
 
 def peak_of(given, y, number: int) -> int:

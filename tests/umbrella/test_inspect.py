@@ -231,6 +231,6 @@ def test_rows(inspect, tmp_path):
         (tmp_path / "d").write_text(text)
         found = dict(line.strip().split(None, 1) for line in inspect("d").splitlines()[1:])
         assert {name: found[name] for name in expected} == expected, text
-    assert "--class and --plot need a model" in inspect("d", "--class", 1)
+    assert "--class, --plot and --names need a model" in inspect("d", "--class", 1)
     (tmp_path / "d").write_text("1 1:1\n1,x 1:1\n")
     assert "Wrong input format at line 2: d: token '1,x'" in inspect("d")

@@ -34,8 +34,8 @@ def command(model: str, names: str | None, top: int, chosen: str | None, plot: s
     from svmtool.inspection.weights import columns
 
     if holds_rows(model):
-        if chosen is not None or plot is not None:
-            raise SvmtoolError(f"{model} holds rows: --class and --plot need a model")
+        if chosen is not None or plot is not None or names is not None:
+            raise SvmtoolError(f"{model} holds rows: --class, --plot and --names need a model")
         print_facts(model, facts_of_rows(model))
         return
     if plot is not None and os.path.splitext(plot)[1].lower() != ".svg":
