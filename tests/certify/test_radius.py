@@ -57,10 +57,14 @@ def rough(rng: np.random.Generator, p: Problem, w: np.ndarray) -> Certificate:
 @pytest.mark.parametrize("loss", LOSSES)
 def test_no_certified_label_differs_from_that_of_the_optimum(loss):
     rng = np.random.default_rng(LOSSES.index(loss))
-    sure = undecided = caught = near = 0
+    sure = undecided = caught = near = unproved = 0
     for _ in range(PROBLEMS):
         p = problem(rng, loss)
-        best, error = refined(p)
+        try:
+            best, error = refined(p)
+        except AssertionError:  # by rounding, on some processors, the reference is not proved
+            unproved += 1
+            continue
         away = rng.normal(size=len(best))
         w = best + away * 10.0 ** rng.uniform(-6, 0.5) * np.linalg.norm(best) / np.linalg.norm(away)
         (r,) = rough(rng, p, w).radii
@@ -78,7 +82,7 @@ def test_no_certified_label_differs_from_that_of_the_optimum(loss):
         caught += int(np.sum(~same[within((A @ w)[:, None], sizes, np.array([0.1 * r]), WORD, 2)]))
     assert sure > 0.3 * PROBLEMS * TESTED and undecided < 1e-3 * sure
     assert caught > 0  # a tenth of the radius would certify wrong labels
-    assert near > 0.1 * PROBLEMS
+    assert near > 0.1 * PROBLEMS and unproved < 0.01 * PROBLEMS
 
 
 @pytest.mark.parametrize("solver", [0, 1, 3, 4])
