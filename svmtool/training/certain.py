@@ -19,6 +19,7 @@ from svmtool.training.outcome import Training
 from svmtool.training.reductions.base import Reduction
 
 SMALLER = 1e-2  # the gap of a run as a share of that of the run before: radii become a tenth
+LEAST_GAP = 1e-13  # what rounding allows
 
 
 class Wanted:
@@ -54,9 +55,9 @@ def until_certain(
     while (count := wanted.certain(done.model)) < wanted.share * wanted.count:
         gap, status = done.certificate.gap, done.status
         limited = status is None or not (status.converged or status in (LATE, POOR))
-        if limited or stop.ended() or not gap > 0.0:
+        if limited or stop.ended() or not gap > LEAST_GAP:
             break
-        problems.settings = problems.settings.replace(gap=SMALLER * gap)
+        problems.settings = problems.settings.replace(gap=max(SMALLER * gap, LEAST_GAP))
         again = fit(problems.as_start(problems.weights(done.results)))
         if not again.certificate.gap < gap:
             break

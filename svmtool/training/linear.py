@@ -91,7 +91,9 @@ class Job:
     def write(self, path: str, done: Training, plain: bool) -> None:
         """Write the model's files; plain: without notes."""
         point = done.certificate.point
-        if self._dual_file is not None and point is not None:
+        if self._dual_file is not None:
+            if point is None:  # without rows
+                point = np.zeros((self._n if self._kept is None else len(self._kept), 1))
             dual_point.write(self._dual_file, of_all_rows(point, self._kept, self._n))
         if self._used is not None:
             done.model = with_all_features(done.model, self._used, self._n_features)

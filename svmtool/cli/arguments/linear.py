@@ -165,6 +165,8 @@ def _check_combinations(settings: Settings, request: Request) -> None:
         raise SvmtoolError("ERROR: --score needs -C or --grid; --metrics prints all scores of -v")
     if s.single and (s.memory is not None or s.spark is not None):
         raise SvmtoolError("ERROR: --values float32 cannot be combined with --memory or --spark")
+    if "--keep-dual" in s.given and (s.single or s.balanced):  # scripts/recheck.py knows neither
+        raise SvmtoolError(f"ERROR: --keep-dual cannot be combined with {'--balanced' if s.balanced else '--values'}")
     if s.guarantee is not None:
         if not s.find_C:
             raise SvmtoolError("ERROR: --guarantee needs -C")

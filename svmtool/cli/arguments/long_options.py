@@ -216,7 +216,9 @@ LONG_OPTIONS: dict[str, LongOption] = {
     "--max-seconds": LongOption("max_seconds", "T", _positive, "stop after T seconds with the best model so far"),
     "--max-iter": LongOption("max_iter", "N", _whole(1), "stop after N iterations with the best model so far"),
     "--seed": LongOption("seed", "N", _whole(0), "seed of random orders and folds (default: the original's folds)"),
-    "--values": LongOption("single", "TYPE", _single, "read the values as float32, in half the memory, or float64"),
+    "--values": LongOption(
+        "single", "TYPE", _single, "read the values as float32, in 8 bytes in place of 12, or float64"
+    ),
     "--memory": LongOption("memory", "SIZE", _bytes, "use at most this much memory (2G, 500M); rows stay on disk"),
     "--scratch": LongOption("scratch", "DIR", _file, "with --memory: folder for the rows (default: that of the data)"),
     "--no-cache": LongOption("no_cache", "", None, "with --memory: delete the rows on disk at the end"),

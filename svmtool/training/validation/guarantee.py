@@ -17,7 +17,8 @@ itself.  The intersection of two balls (c_1, r_1) and (c_2, r_2) lies in the bal
 
     r^2 = (1 - t) r_1^2 + t r_2^2 - t (1 - t) |c_1 - c_2|^2   for any t of 0..1.
 
-A held-out row is wrong at every C between if it is wrong in these three balls: x.c + |x| r < 0.
+A held-out row is wrong at every C between if it is wrong for all scores from the least to the largest x.c -+ |x| r of
+these three balls; the weights of different classes may lie in different ones.
 """
 
 from __future__ import annotations
@@ -68,17 +69,19 @@ class Witness(NamedTuple):
         square = s * off + (1.0 - s) * (np.sum(w * w, axis=0) - s * np.sum(v * v, axis=0)) / 4.0
         return (w + s * v) / 2.0, (self.scores[0] + s * self.scores[1]) / 2.0, np.maximum(square, 0.0)
 
-    def wrong(self, scores: np.ndarray, square: np.ndarray) -> np.ndarray:
-        """Which rows are wrong for all weights in balls with these scores f8 (n, k) and squared radii, bool[n]."""
-        radius = np.sqrt(square)
+    def between(self, scores: np.ndarray, square: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The least and largest scores f8 (n, k) in balls with these at their centres and squared radii f8[k]."""
+        apart = np.sqrt(square) * self.lengths[:, None]
+        return scores - apart, scores + apart
+
+    def wrong(self, least: np.ndarray, most: np.ndarray) -> np.ndarray:
+        """Which rows are wrong for all scores between these, f8 (n, k), bool[n]."""
         if self.labels == 1:
             return self.own < 0
         if self.labels == 2:
-            scores, radius = np.hstack((scores, -scores)), np.tile(radius, 2)
-        ahead = scores - np.take_along_axis(scores, np.maximum(self.own, 0)[:, None], axis=1)
-        apart = (radius + radius[self.own][:, None]) * self.lengths[:, None]
-        apart[np.arange(len(apart)), self.own] = np.inf
-        return (self.own < 0) | np.any(ahead > apart, axis=1)
+            least, most = np.hstack((least, -most)), np.hstack((most, -least))
+        own = np.take_along_axis(most, np.maximum(self.own, 0)[:, None], axis=1)
+        return (self.own < 0) | np.any(least > own, axis=1)
 
 
 def witness_of(problems: Reduction, results: list, held_out: Dataset) -> Witness:
@@ -105,11 +108,9 @@ def wrong_between(a: Witness, b: Witness, ratio: float) -> int:
     apart = np.sum((c1 - c2) ** 2, axis=0)
     t = np.clip(np.divide(apart + r1 - r2, 2.0 * apart, out=np.full_like(r1, 0.5), where=apart > 0.0), 0.0, 1.0)
     square = np.maximum((1.0 - t) * r1 + t * r2 - t * (1.0 - t) * apart, 0.0)
-    wrong = a.wrong((1.0 - t) * z1 + t * z2, square)
-    for end in (a, b):
-        _, scores, small = end.ball(1.0)
-        wrong &= end.wrong(scores, small)
-    return int(np.count_nonzero(wrong))
+    found = [a.between((1.0 - t) * z1 + t * z2, square), *(end.between(*end.ball(1.0)[1:]) for end in (a, b))]
+    least, most = np.minimum.reduce([low for low, _ in found]), np.maximum.reduce([high for _, high in found])
+    return int(np.count_nonzero(a.wrong(least, most)))
 
 
 class Known(NamedTuple):
