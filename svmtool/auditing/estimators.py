@@ -152,7 +152,7 @@ def _skglm_logistic(m: Any) -> Stated:
 
 
 def _spark(m: Any, loss: str) -> Stated:
-    """A model of Spark's MLlib, which regularises the weights of features of variance 1 unless it is told not to."""
+    """A model of Spark's MLlib; by default (standardization) it penalises the weights of standardized features."""
     if m.getStandardization():
         raise ValueError(
             f"{type(m.model).__name__} with standardization=True is another problem, of features of variance 1: "

@@ -98,10 +98,10 @@ def refuse_overwriting(command: options.Command) -> None:
     from svmtool.cli import checks
 
     s, adapts = command.request, command.action == "adapt"
-    inputs = [("the added rows" if adapts else "the data", command.data)]
+    inputs: list[checks.Named] = [("the added rows" if adapts else "the data", command.data)]
     outputs = [("--solver-log", s.solver_log), ("--plot", s.plot), ("--keep-dual", s.keep_dual_in)]
     checks.refuse_overwriting([("the initial model", s.initial_model)], outputs)
-    inputs += [("the removed rows", s.remove), ("--weights", s.weights), ("--certify-labels", s.certify_labels)]  # type: ignore[list-item]
+    inputs += [("the removed rows", s.remove), ("--weights", s.weights), ("--certify-labels", s.certify_labels)]
     if s.folds is None and not s.find_C and s.grid is None:
         outputs.append(("the model", command.model))
         problem = command.settings.problem

@@ -34,12 +34,12 @@ from svmtool.data.dataset import Dataset
 from svmtool.limits import StopFlag
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import TIME
+from svmtool.training.certain import LEAST_GAP
 from svmtool.training.reductions.base import Reduction
 from svmtool.training.validation.cross_validation import Folds
 from svmtool.training.validation.search import MAX_C, Report, Search, Tried, smallest_C
 
 ACCURACY = 3e-4  # of w where it is known: gaps are at most its square times |w|^2
-LEAST_GAP = 1e-13  # what rounding allows
 
 
 class Witness(NamedTuple):
