@@ -97,6 +97,8 @@ def options():
         parser.add_argument(name, type=float if name in ("-s", "-c", "-p", "-B") else str)
     parser.add_argument("-R", action="store_true")
     o, rest = parser.parse_known_args()
+    if len(rest) % 2:
+        parser.error(f"{rest[-1]} needs a value, or is one too many")
     with open(o.model) as file:
         head, _, body = file.read().partition("\nw\n")
     head, notes = dict(line.split(maxsplit=1) for line in head.splitlines()), " ".join(re.findall("^#.*", body, re.M))
@@ -141,4 +143,8 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except OSError as e:  # status 1 is for numbers that do not agree
+        print(f"recheck.py: {e}", file=sys.stderr)
+        sys.exit(2)
