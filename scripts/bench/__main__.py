@@ -2,9 +2,9 @@
 
     python scripts/bench [FILE ...] [--sets a9a,..] [--solvers 2,3,0k] [--C 1,..] [--peer LIBLINEAR,..] [--minutes M]
 
-A pair is a set, a problem (-s and -c) and a peer; `--list` names the peers. Commands run as whole processes, Python modules
-as whole fits in a process of their own. Pairs come in random order until the time is up, and every one is saved: the next
-run continues. The result is the distribution, as a table, and every pair as a line of a CSV file.
+A pair is a set, a problem (-s and -c) and a peer; --list names the peers.  Commands run as whole processes, Python
+modules as whole fits in a process of their own.  Pairs come in random order until the time is up, and every one is
+saved: the next run continues.  The result is the distribution, as a table, and every pair as a line of a CSV file.
 LIBLINEAR_DIR and LIBSVM_DIR are folders with the built programs; otherwise those on PATH are used.
 """
 
@@ -83,7 +83,7 @@ def pairs_of(chosen: argparse.Namespace, given: peers.Options) -> list[tuple[set
     pairs = [
         (data, problem, peer)
         for data in found
-        for problem in problems(data.classes, costs, frozenset(names(chosen.solvers)))
+        for problem in problems(data.classes, costs, names(chosen.solvers))
         for peer in theirs
         if not missing[peer.name] and peer.solves(problem, data.classes)
     ]
@@ -115,7 +115,8 @@ def conditions(chosen: argparse.Namespace) -> str:
     for path in sorted((REPOSITORY / "svmtool").rglob("*.py")):
         code.update(path.read_bytes())
     about = [machine.processor(), f"{machine.cores()} cores", f"Python {platform.python_version()}"]
-    return ", ".join([*about, f"sources {code.hexdigest()[:8]}", *([f"--memory {chosen.memory}"] if chosen.memory else [])])
+    memory = [f"--memory {chosen.memory}"] if chosen.memory else []
+    return ", ".join([*about, f"sources {code.hexdigest()[:8]}", *memory])
 
 
 def main(argv: list[str] | None = None) -> int:

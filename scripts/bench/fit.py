@@ -1,7 +1,7 @@
 """Child process: fits one problem by a peer's Python module.  python fit.py PEER DATA SOLVER C KERNEL ANSWER
 
-Writes {"seconds", "peak_mb", "objective", "gap"} to the file ANSWER: seconds of the fit alone, peak memory of the process
-with the rows.  Before, it fits a few rows, so that libraries are loaded.
+Writes {"seconds", "peak_mb", "objective", "gap"} to the file ANSWER: seconds of the fit alone, peak memory of the
+process with the rows.  Before, it fits a few rows, so that libraries are loaded.
 """
 
 from __future__ import annotations

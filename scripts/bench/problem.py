@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any, NamedTuple
 
 from svmtool.auditing import readers
@@ -12,6 +13,7 @@ from svmtool.data.dataset import Dataset
 
 CLASSES, NUMBERS = (0, 1, 2, 3, 4, 5, 6, 7), (11, 12, 13)  # LIBLINEAR's -s
 KERNEL_CLASSES, KERNEL_NUMBERS = (0,), (3,)  # LIBSVM's -s, with the RBF kernel
+KERNEL_WORDS = {0: "c-svc", 3: "epsilon-svr"}
 COSTS = (0.01, 1.0, 100.0)
 
 
@@ -28,14 +30,21 @@ class Problem(NamedTuple):
         return f"{self.solver}{'k' if self.kernel else ''}"
 
     @property
+    def keywords(self) -> dict[str, Any]:
+        """As svmtool.fit takes it."""
+        kernel = {"solver": KERNEL_WORDS[self.solver], "kernel": "rbf"} if self.kernel else {"solver": self.solver}
+        return {"C": self.C, **kernel}
+
+    @property
     def options(self) -> list[str]:
         return ["-s", str(self.solver), *(["-t", "2"] if self.kernel else []), "-c", f"{self.C:g}"]
 
 
-def problems(classes: int | None, costs: tuple[float, ...] = COSTS, only: frozenset[str] = frozenset()) -> list[Problem]:
+def problems(classes: int | None, costs: tuple[float, ...] = COSTS, only: Container[str] = ()) -> list[Problem]:
     """The problems for a number of classes, or None: for targets that are numbers; only: names of those to keep."""
     plain, curved = (NUMBERS, KERNEL_NUMBERS) if classes is None else (CLASSES, KERNEL_CLASSES)
-    found = [Problem(solver, C, kernel) for kernel, some in ((False, plain), (True, curved)) for solver in some for C in costs]
+    kinds = [(solver, False) for solver in plain] + [(solver, True) for solver in curved]
+    found = [Problem(solver, C, kernel) for solver, kernel in kinds for C in costs]
     return [problem for problem in found if not only or problem.name in only]
 
 

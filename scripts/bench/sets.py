@@ -66,7 +66,7 @@ def catalogue(folders: list[Path]) -> dict[str, str]:
 
 
 def described(name: str, path: Path, listed: dict[str, str]) -> DataSet:
-    """The set with its kind: of integer labels with few distinct values classes, unless the catalogue says otherwise."""
+    """The set with its kind: few integers as labels are classes, unless the catalogue says otherwise."""
     classes = None
     if listed.get(name) != REGRESSION:
         with open(path, "rb") as file:

@@ -64,8 +64,9 @@ def cells(title: str, rows: list[Row]) -> tuple[str, ...]:
     values, above, peaks = [value for value, _ in found], known(rows, excess), known(rows, memory)
     worst, where = min(found, key=lambda pair: pair[0])
     return (
-        title, str(len(values)), f"{geometric_mean(values):.2f}", share(value < 1.0 for value in values), f"{worst:.2g}",
-        pair_of(where), share(value > WORSE for value in above), f"{geometric_mean(peaks):.2f}" if peaks else "-", over,
+        title, str(len(values)), f"{geometric_mean(values):.2f}", share(value < 1.0 for value in values),
+        f"{worst:.2g}", pair_of(where), share(value > WORSE for value in above),
+        f"{geometric_mean(peaks):.2f}" if peaks else "-", over,
     )  # fmt: skip
 
 
@@ -94,27 +95,28 @@ def groups_of(row: Row) -> list[tuple]:
     size = next((0, k, name) for k, (least, name) in enumerate(sizes) if mb >= least)
     kinds = ["two classes", "several classes", "numbers"]
     kind = 2 if classes is None else int(classes > 2)
-    return [size, (1, kernel, solver, f"-s {solver}{' -t 2' if kernel else ''}"), (2, C, f"C = {C:g}"), (3, kind, kinds[kind])]
+    number = (1, kernel, solver, f"-s {solver}{' -t 2' if kernel else ''}")
+    return [size, number, (2, C, f"C = {C:g}"), (3, kind, kinds[kind])]
 
 
 def text(rows: list[Row], pairs: int, machine: str) -> str:
     """All of it in Markdown."""
-    rows = [row for row in rows if "ours" in row]
     dates = ", ".join(sorted({row["date"] for row in rows})) or "no day"
     limits = ", ".join(f"{limit:g}" for limit in sorted({row["limit"] for row in rows}))
     ours = {(row["beside"], pair_of(row)): row["ours"] for row in rows}.values()
     ended = [run for run in ours if run["ended"] == "yes"]
     gaps = [run["gap"] for run in ended if run["gap"] is not None]
     words = [
-        f"{len(rows)} of {pairs} pairs of a set, a problem and a peer, in random order, measured on {dates}: {machine}; "
-        f"defaults of each, runs of {limits or '-'} s at most, which count with this limit where they do not end.",
-        f"Objective above ours: share of pairs where the peer's is more than {100 * WORSE:g} % above.",
+        f"{len(rows)} of {pairs} pairs of a set, a problem and a peer, in random order, measured on {dates}: "
+        f"{machine}; defaults of each, runs of {limits or '-'} s at most, which count with it if they do not end.",
+        f"Objective above ours: the share of pairs where the peer's is more than {100 * WORSE:g} % above.",
         f"Runs of svmtool that end: {len(ended)} of {len(ours)}; certified: {len(gaps)}"
         + (f", median gap {sorted(gaps)[len(gaps) // 2]:.1e}, largest {max(gaps):.1e}." if gaps else "."),
     ]
     for tool in ("ours", "theirs"):
-        failed = [f"{row['peer']}: {pair_of(row)}: {row[tool]['message']}" for row in rows if row[tool]["ended"] == "failed"]
-        words += [f"Failed, {tool}: {len(failed)} ({failed[0]})."] if failed else []
+        failed = [row for row in rows if row[tool]["ended"] == "failed"]
+        named = [f"{row['peer']}: {pair_of(row)}: {row[tool]['message']}" for row in failed[:1]]
+        words += [f"Failed, {tool}: {len(failed)} ({named[0]})."] if failed else []
     table = [HEAD, ("---",) * len(HEAD), *lines(rows)]
     return " ".join(words) + "\n\n" + "\n".join(f"| {' | '.join(line)} |" for line in table)
 
@@ -132,9 +134,10 @@ def kept(rows: list[Row]) -> list[tuple[str, bool]]:
 def write(path: Path, rows: list[Row]) -> None:
     """A CSV file with a line for each pair."""
     plain = ("date", "set", "mb", "classes", "solver", "kernel", "C", "peer", "beside", "limit")
-    runs = [f"{tool} {what}" for tool in ("ours", "theirs") for what in ("seconds", "peak_mb", "objective", "gap", "ended")]
+    measures = ("seconds", "peak_mb", "objective", "gap", "ended")
+    runs = [(tool, what) for tool in ("ours", "theirs") for what in measures]
     with open(path, "w", newline="", encoding="utf-8") as file:
         sink = csv.writer(file, lineterminator="\n")
-        sink.writerow([*plain, *runs])
+        sink.writerow([*plain, *map(" ".join, runs)])
         for row in rows:
-            sink.writerow([*(row[name] for name in plain), *(row[r.split()[0]][r.split()[1]] for r in runs)])
+            sink.writerow([*(row[name] for name in plain), *(row[tool][what] for tool, what in runs)])

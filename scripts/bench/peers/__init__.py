@@ -22,6 +22,7 @@ from bench.runs import Run, once
 from svmtool.data.dataset import Dataset
 from svmtool.errors import SvmtoolError
 
+Numbers = tuple[int, ...]
 FIT = Path(__file__).resolve().parent.parent / "fit.py"
 
 
@@ -37,7 +38,7 @@ class Options(NamedTuple):
 class Peer:
     """A peer that solves these of LIBLINEAR's numbers, and of LIBSVM's with a kernel."""
 
-    def __init__(self, name: str, beside: str, linear: tuple[int, ...] = (), kernel: tuple[int, ...] = ()):
+    def __init__(self, name: str, beside: str, linear: Numbers, kernel: Numbers):
         self.name, self.beside, self.linear, self.kernel = name, beside, linear, kernel
 
     def missing(self, options: Options) -> str:
@@ -56,7 +57,7 @@ class Peer:
 class Program(Peer):
     """A program, timed as a whole command from file to model: in the folder of a variable, or on PATH."""
 
-    def __init__(self, name: str, beside: str, linear: tuple[int, ...], kernel: tuple[int, ...], variable: str, *names: str):
+    def __init__(self, name: str, beside: str, linear: Numbers, kernel: Numbers, variable: str, *names: str):
         super().__init__(name, beside, linear, kernel)
         self.variable, self.names = variable, names
 
@@ -88,7 +89,7 @@ class Program(Peer):
 class Fit(Peer):
     """A Python module, timed from arrays to model in a process of its own."""
 
-    def __init__(self, name: str, beside: str, linear: tuple[int, ...] = (), kernel: tuple[int, ...] = (), module: str = ""):
+    def __init__(self, name: str, beside: str, linear: Numbers, kernel: Numbers, module: str):
         super().__init__(name, beside, linear, kernel)
         self.module = module
 

@@ -30,8 +30,7 @@ class SvmtoolFit(Fit):
     def fit(self, problem: Problem, X: Any, y: Any) -> Any:
         import svmtool
 
-        kernel = {"kernel": "rbf"} if problem.kernel else {}
-        return svmtool.fit(X, y, solver=problem.solver, C=problem.C, **kernel)
+        return svmtool.fit(X, y, **problem.keywords)
 
 
 PEERS = [
