@@ -110,13 +110,14 @@ def measured(pair: tuple[sets.DataSet, Problem, peers.Peer], chosen: argparse.Na
 
 
 def conditions(chosen: argparse.Namespace) -> str:
-    """What results of earlier runs must agree in, so that they count: the machine, the code and these options."""
+    """What results of earlier runs must agree in, so that they count: the machine, the code, the peers and --memory."""
     code = hashlib.sha256()
     for path in sorted((REPOSITORY / "svmtool").rglob("*.py")):
         code.update(path.read_bytes())
     about = [machine.processor(), f"{machine.cores()} cores", f"Python {platform.python_version()}"]
-    memory = [f"--memory {chosen.memory}"] if chosen.memory else []
-    return ", ".join([*about, f"sources {code.hexdigest()[:8]}", *memory])
+    memory = f"--memory {chosen.memory}" if chosen.memory else ""
+    words = [*about, f"sources {code.hexdigest()[:8]}", memory, peers.versions(chosen.peer_python)]
+    return ", ".join(filter(None, words))
 
 
 def main(argv: list[str] | None = None) -> int:

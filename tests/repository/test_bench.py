@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -54,7 +55,7 @@ def test_pairs_are_run_saved_and_not_run_again(poor, data):
     assert min(row[tool][what] for tool in ("ours", "theirs") for what in ("seconds", "peak_mb")) > 0.0
     (pair,) = csv.DictReader((poor / "results" / "pairs.csv").read_text().splitlines())
     assert (pair["set"], pair["peer"], float(pair["C"])) == ("breast_cancer", "LIBLINEAR", 1.0)
-    assert (poor / "results" / "table.md").read_text().strip() in shown
+    assert (poor / "results" / "table.md").read_text().strip() in shown and "scikit-learn " in shown
     bench(poor / "results", *words, LIBLINEAR_DIR=str(poor))
     assert (poor / "results" / "pairs.jsonl").read_text().splitlines() == [line]
 
@@ -122,6 +123,16 @@ def test_sets_are_found_unpacked_and_told_apart(tmp_path):
     found = {data.name: data.classes for data in sets.found([tmp_path], tmp_path / "cache", [], [])}
     assert found == {"two": 2, "real": None, "listed": None}
     assert (tmp_path / "cache" / "data" / "real").read_text().startswith("0.5")
+
+
+@pytest.mark.process
+def test_made_sets_are_the_same_every_time_and_have_two_classes(tmp_path):
+    found, again = (sets.made(tmp_path / folder, 0.2) for folder in "ab")
+    for one, other in zip(found, again, strict=True):
+        text = Path(one.path).read_bytes()
+        assert text == Path(other.path).read_bytes() and len(text) >= 2e5, one.name
+        labels = np.sign(svmlight.read(one.path).labels)
+        assert 0.3 < np.mean(labels > 0) < 0.7, one.name
 
 
 def test_problems_fit_the_labels():

@@ -74,10 +74,11 @@ class Program(Peer):
         model = options.scratch / "model"
         model.unlink(missing_ok=True)
         done = once([*self.words(options), "-q", *problem.options, path, model], options.limit)
-        if rows is None or done.ended != "yes":
+        if done.ended != "yes":
             return done
         try:
-            return done._replace(objective=value(problem, str(model), rows), gap=self.gap(str(model)))
+            worth = None if rows is None else value(problem, str(model), rows)
+            return done._replace(objective=worth, gap=self.gap(str(model)))
         except (SvmtoolError, ValueError) as e:  # such as weights that are not finite
             return done._replace(ended="failed", message=str(e))
 
@@ -122,6 +123,16 @@ def script_of_ours(path: str) -> bool:
 def imports(python: str, module: str) -> bool:
     """Whether a Python interpreter has a module."""
     return subprocess.run([python, "-c", f"import {module}"], capture_output=True).returncode == 0
+
+
+def versions(python: str) -> str:
+    """The installed packages of the Fit peers, with their versions."""
+    modules = sorted({peer.module.partition(".")[0] for peer in all_peers().values() if isinstance(peer, Fit)})
+    code = (
+        "import sys, importlib.metadata as m; found = m.packages_distributions(); print(', '.join("
+        "f'{d} {m.version(d)}' for name in sys.argv[1:] if name != 'svmtool' for d in found.get(name, [])))"
+    )
+    return subprocess.run([python, "-c", code, *modules], capture_output=True, text=True).stdout.strip()
 
 
 @functools.cache
