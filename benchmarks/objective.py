@@ -6,7 +6,7 @@ from benchopt.stopping_criterion import SufficientProgressCriterion
 
 LOSSES = {
     "hinge": lambda z: np.maximum(0.0, 1.0 - z),
-    "squared hinge": lambda z: np.maximum(0.0, 1.0 - z) ** 2,
+    "squared_hinge": lambda z: np.maximum(0.0, 1.0 - z) ** 2,
     "logistic": lambda z: np.logaddexp(0.0, -z),
 }
 

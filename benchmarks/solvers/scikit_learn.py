@@ -20,7 +20,7 @@ class Solver(BaseSolver):
         if loss == "logistic":
             self.model = LogisticRegression(**common)
         else:
-            self.model = LinearSVC(loss=loss.replace(" ", "_"), dual=True if loss == "hinge" else "auto", **common)
+            self.model = LinearSVC(loss=loss, dual=True if loss == "hinge" else "auto", **common)
 
     def run(self, tolerance):
         with warnings.catch_warnings():

@@ -3,7 +3,7 @@
 from benchopt import BaseSolver
 
 NUMBERS = {
-    ("hinge", "dual"): 3, ("squared hinge", "primal"): 2, ("squared hinge", "dual"): 1, ("logistic", "primal"): 0,
+    ("hinge", "dual"): 3, ("squared_hinge", "primal"): 2, ("squared_hinge", "dual"): 1, ("logistic", "primal"): 0,
     ("logistic", "dual"): 7,
 }  # fmt: skip
 

@@ -17,7 +17,7 @@ FILES = {
     "Objective": [FOLDER / "objective.py"], "Dataset": sorted(FOLDER.glob("datasets/*.py")),
     "Solver": sorted(FOLDER.glob("solvers/*.py")),
 }  # fmt: skip
-LOSSES = ("hinge", "squared hinge", "logistic")
+LOSSES = ("hinge", "squared_hinge", "logistic")
 
 
 def load(path):
