@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stress import kernel_objective, objective
+from stress import objective
 from stress.families import Generator
 from stress.rows import Rows
 from svmtool import registry
@@ -22,6 +22,7 @@ FACTORS = ("0", "1e-6", "0.1", "5", "100", "1e4")
 EPS = ("0.5", "0.1", "0.01", "0.001", "1e-5", "1e-8")
 GAPS = ("0.1", "0.01", "0.001", "1e-4", "1e-6", "1e-8")
 POWERS = ("1", "1.3", "1.5", "1.7", "2")
+NUMBERS = (("-p", "p", ("0", "0.1", "1", "100")), ("-n", "nu", ("0.01", "0.1", "0.5", "0.9")))
 WEIGHTS, START, DATA, MODEL = "weights", "start", "data", "model"  # names of files
 
 
@@ -30,7 +31,7 @@ class Run(NamedTuple):
 
     row: Solver
     argv: tuple[str, ...]
-    problem: objective.Problem | kernel_objective.Problem
+    problem: objective.Problem
     gap: float | None = None
     seconds: float | None = None
     quiet: bool = False
@@ -39,6 +40,10 @@ class Run(NamedTuple):
     def name(self) -> str:
         kernel = f" -t {self.problem.kernel}" if self.row.kernel else ""
         return f"-s {self.row.number}{' --method paper' if self.row.printed else ''}{kernel}"
+
+    def value_of(self, option: str) -> str | None:
+        """The value of an option, None if it is not given."""
+        return self.argv[self.argv.index(option) + 1] if option in self.argv else None
 
     @property
     def key(self) -> tuple:
@@ -50,7 +55,7 @@ class Run(NamedTuple):
         """Whether the problem is convex; with some kernels there are only stationary points."""
         if not self.row.kernel:
             return True
-        negative = "-r" in self.argv and float(self.argv[self.argv.index("-r") + 1]) < 0
+        negative = float(self.value_of("-r") or 0.0) < 0
         return self.problem.kernel != SIGMOID and not (self.problem.kernel == POLYNOMIAL and negative)
 
 
@@ -105,7 +110,7 @@ def draw(rng: Generator, rows: Rows, targets: np.ndarray, solvers: list[Solver],
         names = np.unique(rows.labels)
         if row.kind == "classification" and len(names) > MAX_KERNEL_CLASSES and rng.random() < 0.8:
             rows = rows.take(np.flatnonzero(np.isin(rows.labels, names[:MAX_KERNEL_CLASSES])))
-        return Case(rows, tuple(_kernel_runs(rng, rows, chosen, timed)), (), None)
+        return Case(rows, _kernel_runs(rng, rows, chosen, timed), (), None)
     return _linear(rng, rows, chosen, timed)
 
 
@@ -128,7 +133,7 @@ def _problem_options(rng: Generator, rows: Rows, chosen: list[Solver]) -> tuple[
             argv += [f"-w{label}", factor]
         if chosen[0].kind != "one-class" and chosen[0].word != "nu_svc":
             fields["factors"] = tuple((k, float(f)) for k, f in zip(labels, factors, strict=True))
-    for option, field, drawn in (("-p", "p", ("0", "0.1", "1", "100")), ("-n", "nu", ("0.01", "0.1", "0.5", "0.9"))):
+    for option, field, drawn in NUMBERS:
         if _common(chosen, option) and rng.random() < 0.6:
             text = drawn[rng.integers(len(drawn))]
             argv += [option, text]
@@ -163,6 +168,16 @@ def _stopping(rng: Generator, row: Solver, timed: bool) -> tuple[list[str], floa
     return argv, gap, seconds
 
 
+def _runs(rng: Generator, chosen: list[Solver], argv: list[str], fields: dict, timed: bool) -> tuple[Run, ...]:
+    runs = []
+    for row in chosen:
+        own, gap, seconds = _stopping(rng, row, timed)
+        quiet = rng.random() < 0.1
+        full = ("-s", str(row.number), *method_of(row), *argv, *own, *(["-q"] if quiet else []))
+        runs.append(Run(row, full, objective.problem_of(row, **fields), gap, seconds, quiet))
+    return tuple(runs)
+
+
 def _linear(rng: Generator, rows: Rows, chosen: list[Solver], timed: bool) -> Case:
     argv, fields = _problem_options(rng, rows, chosen)
     first = chosen[0]
@@ -191,17 +206,10 @@ def _linear(rng: Generator, rows: Rows, chosen: list[Solver], timed: bool) -> Ca
             at, cost = argv.index("-c") + 1, f"{COSTS[rng.integers(len(COSTS))]:g}"
             start = (*of_first, *argv[:at], cost, *argv[at + 1 :])
         argv += ["-i", START]
-    runs = []
-    for row in chosen:
-        own, gap, seconds = _stopping(rng, row, timed)
-        quiet = rng.random() < 0.1
-        problem = objective.Problem(row.kind, row.loss, row.regulariser == "|w|_1", **fields)
-        full = ("-s", str(row.number), *method_of(row), *argv, *own, *(["-q"] if quiet else []))
-        runs.append(Run(row, full, problem, gap, seconds, quiet))
-    return Case(rows, tuple(runs), start, weights)
+    return Case(rows, _runs(rng, chosen, argv, fields, timed), start, weights)
 
 
-def _kernel_runs(rng: Generator, rows: Rows, chosen: list[Solver], timed: bool) -> list[Run]:
+def _kernel_runs(rng: Generator, rows: Rows, chosen: list[Solver], timed: bool) -> tuple[Run, ...]:
     argv, fields = _problem_options(rng, rows, chosen)
     kernel = int(rng.choice([0, 0, 1, 2, 2, 2, 3]))
     argv += ["-t", str(kernel)]
@@ -211,13 +219,4 @@ def _kernel_runs(rng: Generator, rows: Rows, chosen: list[Solver], timed: bool) 
         argv += ["-r", ("0", "1", "-1", "10")[rng.integers(4)]]
     if kernel == 1 and rng.random() < 0.5:
         argv += ["-d", str(int(rng.integers(0, 6)))]
-    runs = []
-    for row in chosen:
-        own, gap, seconds = _stopping(rng, row, timed)
-        quiet = rng.random() < 0.1
-        free = row.free_bias
-        l1 = row.regulariser == "|w|_1"
-        problem = kernel_objective.Problem(row.word, row.loss, row.kind, kernel, free=free, l1=l1, **fields)
-        full = ("-s", str(row.number), *method_of(row), *argv, *own, *(["-q"] if quiet else []))
-        runs.append(Run(row, full, problem, gap, seconds, quiet))
-    return runs
+    return _runs(rng, chosen, argv, {**fields, "kernel": kernel}, timed)

@@ -1,4 +1,5 @@
-"""Families of synthetic data, each a function of a random generator; sets.py has real and hostile sets.
+"""Families of data, each a function of a random generator: synthetic ones, real sets, subsampled by rows and columns,
+and small sets that once caused failures.
 
 Labels are classes (whole numbers); a Sample may add numbers for a regression.  Sets are small: most failures on
 thousands of rows also occur on a hundred rows, and a hundred times as many sets can be tried.
@@ -6,14 +7,20 @@ thousands of rows also occur on a hundred rows, and a hundred times as many sets
 
 from __future__ import annotations
 
+import lzma
 from collections.abc import Callable
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from stress.rows import Rows, of_dense, of_lists
+from stress.rows import Rows, of_dense, of_lists, parse
 
 Generator = np.random.Generator
+MAX_LINES = 20_000  # read of a real set, because decompressing all takes the time of a hundred trials
+REAL, HOSTILE = "real:", "hostile:"
 
 
 class Sample(NamedTuple):
@@ -39,7 +46,7 @@ def family(make: Callable[[Generator], Sample | Rows]) -> Callable[[Generator], 
 
 def numbers(rng: Generator, rows: Rows) -> np.ndarray:
     """Targets of a regression: linear in the rows, with noise and a random scale."""
-    z, _ = rows.products(rng.normal(size=rows.d))
+    z = np.bincount(rows.row, rows.values * rng.normal(size=rows.d)[rows.indices], minlength=rows.n)
     deviation = float(np.std(z)) if rows.n else 1.0
     z = z / deviation if 0 < deviation < np.inf else np.zeros(rows.n)
     return (z + 0.3 * rng.normal(size=rows.n)) * 10.0 ** rng.integers(-2, 4)
@@ -306,3 +313,42 @@ def near_whole_large(rng):
     y = rng.choice([-1.0, 1.0], len(X))
     y[:2] = 1.0, -1.0
     return of_dense(X, y)
+
+
+def found(folder: Path) -> dict[str, Callable[[Generator], Sample]]:
+    """Families of a folder with data/*.xz and hostile/*, by name; empty if it is missing."""
+    made: dict[str, Callable[[Generator], Sample]] = {}
+    for path in sorted((folder / "data").glob("*.xz")):
+        made[REAL + path.stem] = lambda rng, path=path: part_of(rng, path)
+    for path in sorted((folder / "hostile").glob("*")):
+        if path.suffix != ".md":
+            made[HOSTILE + path.name] = lambda rng, path=path: whole(rng, path)
+    return made
+
+
+def part_of(rng: Generator, path: Path) -> Sample:
+    """Some rows and columns of a real set."""
+    lines = _lines(path)
+    kept = np.sort(rng.choice(len(lines), min(len(lines), size(rng, 20, 400)), replace=False))
+    rows = parse("\n".join(lines[i] for i in kept))
+    used = np.unique(rows.indices)
+    if len(used) > 3 and rng.random() < 0.6:
+        used = np.sort(rng.choice(used, size(rng, 2, len(used)), replace=False))
+    rows = rows.only_columns(used)
+    labels = rows.labels
+    if np.array_equal(labels, np.trunc(labels)) and len(np.unique(labels)) <= max(2, len(labels) // 3):
+        return Sample(rows, numbers(rng, rows) if rng.random() < 0.5 else labels)
+    high = np.where(labels > np.median(labels), 1.0, -1.0)
+    return Sample(rows.labelled(high), labels)
+
+
+@lru_cache(4)
+def _lines(path: Path) -> list[str]:
+    with lzma.open(path, "rt") as file:
+        return [line for line in map(str.strip, islice(file, MAX_LINES)) if line]
+
+
+def whole(rng: Generator, path: Path) -> Sample:
+    """A small set without changes."""
+    rows = parse(path.read_text())
+    return Sample(rows, rows.labels if rng.random() < 0.5 else numbers(rng, rows))
