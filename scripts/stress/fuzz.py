@@ -69,7 +69,8 @@ def attempt(announce: Callable[..., None], folder: str, kind: str, seed: int, fi
 
 
 def _repeat(kind: str, seed: int, number: int) -> str:
-    return shlex.join([sys.executable, str(HERE), "--fuzz", f"--{kind}", "1", "--seed", str(seed), "--first", str(number)])
+    options = ["--fuzz", f"--{kind}", "1", "--seed", str(seed), "--first", str(number)]
+    return shlex.join([sys.executable, str(HERE), *options])
 
 
 def of_loss(done: Done) -> Tally:

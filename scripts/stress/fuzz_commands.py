@@ -205,8 +205,8 @@ OPTIONS = {
     "scale": "-l -u -y -s -r --threads --version --zzz -x -- -",
 }  # fmt: skip
 VALUES = [
-    *"paper fast merit h1,h3 none huber hinge rho C=0.1,1 0 1 2 3 4 5 6 7 11 12 13 21 30 31 40 41 42 43 50 51 52 60 70 71 "
-    "72 73 80 81 auto -1 0.5 1e-3 1e6 1e300 -1e300 nan inf -inf x 1_0 0x10 1.5 d tiny model kept out no/no range "
+    *"paper fast merit h1,h3 none huber hinge rho C=0.1,1 0 1 2 3 4 5 6 7 11 12 13 21 30 31 40 41 42 43 50 51 52 60 70 "
+    "71 72 73 80 81 auto -1 0.5 1e-3 1e6 1e300 -1e300 nan inf -inf x 1_0 0x10 1.5 d tiny model kept out no/no range "
     "/dev/null /dev/full . - 1G 1K \udcff".split(), "", " ", "1" * 5000, "-" + "9" * 30,
 ]  # fmt: skip
 ROWS = "1 1:1 2:0.5\n-1 1:-1\n1 2:3\n-1 1:0.5 2:-1\n"

@@ -275,7 +275,7 @@ def validate(rng: np.random.Generator, folder: str) -> None:
     svmtool.search_C(X, y, **given)
 
 
-TEXTS = ("", "solver_type L2R_LR\n", "svm_type c_svc\n", None, b"", bytearray(b"svm_type"), 3, ["a"], memoryview(b"abc"))
+TEXTS = ("", "solver_type L2R_LR\n", "svm_type c_svc\n", None, b"", bytearray(b"a"), 3, ["a"], memoryview(b"abc"))
 PATHS = ("", "absent", "absent/absent", "\0", "a" * 3000, None, 3.5, b"absent", -1, 10**9, ["a"], ".")
 
 

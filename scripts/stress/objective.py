@@ -282,7 +282,7 @@ def _of_kernel(s: _Sum, rows: Rows, model: Model):
         """f and its bound on the rows kept, and the sizes (square / 2, sum |c|, scale) and the error of the square."""
         size, rest = abs(c), s.eps * (len(c) + 8)
         f = (K[np.ix_(kept, chosen)] * c).sum(axis=1)
-        fine = model.header["kernel_type"][0] == "linear" and p.word != "nu_svc"  # sums in twice the precision, of coefficients that are exact
+        fine = model.header["kernel_type"][0] == "linear" and p.word != "nu_svc"  # exact coefficients, wide sums
         rough = abs(f) if fine else (abs(K[np.ix_(kept, chosen)]) * size).sum(axis=1)
         whole, wide = own[np.ix_(chosen, chosen)], own_off[np.ix_(chosen, chosen)]
         g = (whole * c).sum(axis=1)

@@ -1,4 +1,4 @@
-"""A fixed sample of `make stress`: data of every family, every solver, and the checks of results; each law can be broken.
+"""A fixed sample of `make stress`: data of every family, every solver, and the checks of results, which can fail.
 
 Seeds are fixed, no time limit selects the trials, and no other program is run, so that results are the same everywhere.
 """
