@@ -47,9 +47,6 @@ def options() -> argparse.Namespace:
         ("jobs", int, machine.cores() or 1, "parallel workers"),
         ("only", str, "", "families whose names begin with this"),
         ("solver", str, "", "numbers (60k: with kernels) or names of -s, separated by commas"),
-        ("factor", float, 20.0, "a breach: time above this many times the peer's"),
-        ("extra", float, 5.0, "plus this many seconds"),
-        ("limit", float, 60.0, "time limit of each command in seconds"),
         ("shared", str, str(SHARED), "folder with data/*.xz and hostile/*"),
     ):
         parser.add_argument(f"--{name}", type=kind, default=default, help=words)
@@ -88,10 +85,7 @@ def main() -> int:
 
 def plan_of(chosen: argparse.Namespace) -> trial.Plan:
     tools = peers.Peers(None, None) if chosen.untimed else peers.find()
-    return trial.Plan(
-        chosen.seed, chosen.only, chosen.solver, chosen.shared, tools, not chosen.untimed, chosen.factor, chosen.extra,
-        chosen.limit,
-    )  # fmt: skip
+    return trial.Plan(chosen.seed, chosen.only, chosen.solver, chosen.shared, tools, not chosen.untimed)
 
 
 def run_trials(chosen: argparse.Namespace, plan: trial.Plan, report: Report) -> None:

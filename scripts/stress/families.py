@@ -33,14 +33,14 @@ class Sample(NamedTuple):
 FAMILIES: dict[str, Callable[[Generator], Sample]] = {}
 
 
-def family(make: Callable[[Generator], Sample | Rows]) -> Callable[[Generator], Sample]:
-    """Register a family under its name with dashes; plain rows get targets that are linear with noise."""
+def family(make: Callable[[Generator], Sample | Rows], name: str = "") -> Callable[[Generator], Sample]:
+    """Register a family under its function's name with dashes; plain rows get targets that are linear with noise."""
 
     def sample(rng: Generator) -> Sample:
         made = make(rng)
         return made if isinstance(made, Sample) else Sample(made, numbers(rng, made))
 
-    FAMILIES[make.__name__.replace("_", "-")] = sample
+    FAMILIES[name or make.__name__.replace("_", "-")] = sample
     return sample
 
 
@@ -66,10 +66,53 @@ def size(rng: Generator, least: int, most: int) -> int:
     return int(round(np.exp(rng.uniform(np.log(least), np.log(most)))))
 
 
-@family
-def gaussian(rng):
-    X = rng.normal(size=(size(rng, 10, 300), size(rng, 1, 60)))
-    return of_dense(X, signs(rng, X))
+def _constants(rng: Generator, X: np.ndarray) -> np.ndarray:
+    """Columns with one large constant, and small ones that determine the classes."""
+    chosen = rng.random(X.shape[1]) < 0.5
+    return np.where(chosen, 10.0 ** rng.integers(2, 10) + X * rng.choice([0.0, 1.0, 1e3]), X)
+
+
+def _denormals(rng: Generator, X: np.ndarray) -> np.ndarray:
+    """A share of the values, or all of them, below the smallest normal number."""
+    return np.where(rng.random(X.shape) < rng.choice([0.2, 0.7, 1.0]), X * 10.0 ** -rng.integers(200, 310), X)
+
+
+def _whole(rng: Generator, X: np.ndarray) -> np.ndarray:
+    return np.clip(np.round(X), -2, 2) * 10.0 ** rng.integers(6, 16) + rng.integers(0, 2, X.shape)
+
+
+def _few(rng: Generator, X: np.ndarray) -> np.ndarray:
+    """Whole values from -100 to 0, most of them 0."""
+    return -np.clip(np.round(50 - 20 * X), 0, 100) * (rng.random(X.shape) < rng.choice([0.02, 0.1, 0.3]))
+
+
+# Normal numbers, changed after the labels are drawn from them: least and most rows and columns, and the change.
+CHANGED: dict[str, tuple[int, int, int, int, Callable[[Generator, np.ndarray], np.ndarray]]] = {
+    "gaussian": (10, 300, 1, 60, lambda rng, X: X),
+    "mixed-scales": (10, 200, 2, 20, lambda rng, X: X * 10.0 ** rng.integers(-8, 9, X.shape[1])),
+    "huge-constants": (10, 150, 2, 15, _constants),
+    "rank-one": (5, 150, 2, 20, lambda rng, X: X[:, :1] * np.ones(X.shape[1]) * 10.0 ** rng.integers(-2, 3)),
+    "one-row": (1, 1, 1, 20, lambda rng, X: X * 10.0 ** rng.integers(-3, 4)),
+    "negative-sparse": (20, 200, 10, 500, _few),
+    "whole-to-1e15": (5, 60, 1, 12, _whole),
+    "near-1e100": (5, 60, 1, 10, lambda rng, X: X * 10.0 ** rng.choice([20, 50, 100, 120])),
+    "denormals": (5, 80, 1, 12, _denormals),
+    "one-huge-row": (5, 100, 1, 12, lambda rng, X: np.vstack([X[:-1], X[-1:] * 10.0 ** rng.integers(4, 13)])),
+    "empty-rows": (3, 60, 1, 20, lambda rng, X: X * (rng.random((len(X), 1)) >= rng.choice([0.3, 0.9, 1.0]))),
+}
+
+
+def changed(n: int, most_n: int, d: int, most_d: int, change: Callable) -> Callable[[Generator], Rows]:
+    def make(rng: Generator) -> Rows:
+        X = rng.normal(size=(size(rng, n, most_n), size(rng, d, most_d)))
+        y = signs(rng, X)
+        return of_dense(change(rng, X), y)
+
+    return make
+
+
+for _name, _of in CHANGED.items():
+    family(changed(*_of), _name)
 
 
 @family
@@ -165,35 +208,6 @@ def tiny_margin(rng):
 
 
 @family
-def mixed_scales(rng):
-    """Columns of 1e-8 to 1e8."""
-    X = rng.normal(size=(size(rng, 10, 200), size(rng, 2, 20)))
-    y = signs(rng, X)
-    return of_dense(X * 10.0 ** rng.integers(-8, 9, X.shape[1]), y)
-
-
-@family
-def huge_constants(rng):
-    """Columns with one large constant, and small ones that determine the classes."""
-    X = rng.normal(size=(size(rng, 10, 150), size(rng, 2, 15)))
-    y = signs(rng, X)
-    chosen = rng.random(X.shape[1]) < 0.5
-    X[:, chosen] = 10.0 ** rng.integers(2, 10) + X[:, chosen] * rng.choice([0.0, 1.0, 1e3])
-    return of_dense(X, y)
-
-
-@family
-def rank_one(rng):
-    X = np.outer(rng.normal(size=size(rng, 5, 150)), np.ones(size(rng, 2, 20)))
-    return of_dense(X * 10.0 ** rng.integers(-2, 3), signs(rng, X))
-
-
-@family
-def one_row(rng):
-    return of_dense(rng.normal(size=(1, size(rng, 1, 20))) * 10.0 ** rng.integers(-3, 4), np.array([1.0]))
-
-
-@family
 def one_class(rng):
     X = rng.normal(size=(size(rng, 2, 100), size(rng, 1, 20))) + rng.choice([0.0, 1.0, 5.0])
     return of_dense(X, np.full(len(X), float(rng.choice([1, -1, 7]))))
@@ -233,14 +247,6 @@ def heavy_tails(rng):
 
 
 @family
-def negative_sparse(rng):
-    """Whole values from -100 to 0, most of them 0."""
-    n, d = size(rng, 20, 200), size(rng, 10, 500)
-    X = -rng.integers(0, 101, (n, d)) * (rng.random((n, d)) < rng.choice([0.02, 0.1, 0.3]))
-    return of_dense(X.astype(float), signs(rng, X.astype(float)))
-
-
-@family
 def saturated_columns(rng):
     """Raw counts, and columns with one to five large values in rows whose class other columns determine."""
     n, d = size(rng, 50, 300), size(rng, 50, 1000)
@@ -253,50 +259,12 @@ def saturated_columns(rng):
 
 
 @family
-def whole_to_1e15(rng):
-    X = rng.integers(-2, 3, (size(rng, 5, 60), size(rng, 1, 12))) * 10.0 ** rng.integers(6, 16)
-    X = X + rng.integers(0, 2, X.shape)
-    return of_dense(X, signs(rng, X))
-
-
-@family
-def near_1e100(rng):
-    X = rng.normal(size=(size(rng, 5, 60), size(rng, 1, 10)))
-    return of_dense(X * 10.0 ** rng.choice([20, 50, 100, 120]), signs(rng, X))
-
-
-@family
-def denormals(rng):
-    """A share of the values, or all of them, below the smallest normal number."""
-    X = rng.normal(size=(size(rng, 5, 80), size(rng, 1, 12)))
-    y = signs(rng, X)
-    tiny = rng.random(X.shape) < rng.choice([0.2, 0.7, 1.0])
-    return of_dense(np.where(tiny, X * 10.0 ** -rng.integers(200, 310), X), y)
-
-
-@family
-def one_huge_row(rng):
-    X = rng.normal(size=(size(rng, 5, 100), size(rng, 1, 12)))
-    y = signs(rng, X)
-    X[-1] *= 10.0 ** rng.integers(4, 13)
-    return of_dense(X, y)
-
-
-@family
 def identical_rows(rng):
     """Few different rows, each repeated with both labels."""
     some = rng.normal(size=(int(rng.integers(1, 4)), size(rng, 1, 10)))
     X = some[rng.integers(0, len(some), size(rng, 4, 200))]
     y = np.where(rng.random(len(X)) < rng.choice([0.5, 0.9]), 1.0, -1.0)
     return of_dense(X, y)
-
-
-@family
-def empty_rows(rng):
-    """Rows and columns without values, sometimes only such."""
-    X = rng.normal(size=(size(rng, 3, 60), size(rng, 1, 20)))
-    X[rng.random(len(X)) < rng.choice([0.3, 0.9, 1.0])] = 0.0
-    return of_dense(X, signs(rng, X))
 
 
 @family

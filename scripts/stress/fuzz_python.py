@@ -24,6 +24,7 @@ import svmtool
 from stress import fuzz_arguments as hostile
 from stress.fuzz_arguments import pick
 from stress.fuzz_shared import NASTY, Breached
+from stress.fuzz_shared import mutated as damaged
 from svmtool import api, liblinearutil, registry, svmutil
 from svmtool.api.settings import DEFAULTS, OPTION_OF
 from svmtool.errors import SvmtoolError
@@ -283,30 +284,18 @@ def files(rng: np.random.Generator, folder: str) -> None:
     path = os.path.join(folder, "rows") if rng.random() < 0.6 else pick(rng, PATHS)
     if isinstance(path, (str, bytes)) and path and path[:1] not in ("/", b"/", "."):
         path = os.path.join(folder, path) if isinstance(path, str) else os.path.join(os.fsencode(folder), path)
-    what = int(rng.integers(6))
-    if what == 0:
-        svmtool.save_model(_model(rng) if rng.random() < 0.7 else hostile.number(rng), path)
-        svmtool.load_model(path)
-    elif what == 1:
-        svmtool.loads(pick(rng, TEXTS) if rng.random() < 0.5 else _damaged(rng, svmtool.dumps(_model(rng))))
-    elif what == 2:
-        X, y, _, _, _ = _data(rng)
-        svmtool.write_svmlight(X, y, path)
-        threads = pick(rng, (1, hostile.number(rng)))
-        svmtool.read_svmlight(path, pick(rng, (None, 4, hostile.number(rng))), threads=threads)
-    elif what == 3:
-        given = (io.BytesIO(b"1 1:2\n"), io.StringIO("1 1:2\n"), io.BytesIO(b"1 1:\xff"), hostile.number(rng), path)
-        svmtool.read_svmlight(pick(rng, given), pick(rng, (None, hostile.number(rng))))
-    elif what == 4:
-        svmtool.load_model(path)
-    else:
-        svmtool.dumps(hostile.number(rng))
-
-
-def _damaged(rng: np.random.Generator, text: str) -> str:
-    words = re.split(r"(\s)", text)
-    words[int(rng.integers(len(words)))] = pick(rng, ("nan", "-1", "1e999", "", "9" * 30, "x", "1:1", "\0"))
-    return "".join(words)
+    odd, X, y = hostile.number(rng), *_data(rng)[:2]
+    text = damaged(random.Random(int(rng.integers(2**32))), svmtool.dumps(_model(rng)).encode()).decode("latin-1")
+    rows = (io.BytesIO(b"1 1:2\n"), io.StringIO("1 1:2\n"), io.BytesIO(b"1 1:\xff"), odd, path)
+    pick(rng, (
+        lambda: (svmtool.save_model(pick(rng, (_model(rng), _model(rng), odd)), path), svmtool.load_model(path)),
+        lambda: svmtool.loads(pick(rng, (*TEXTS, *[text] * len(TEXTS)))),
+        lambda: (svmtool.write_svmlight(X, y, path),
+                 svmtool.read_svmlight(path, pick(rng, (None, 4, odd)), threads=pick(rng, (1, odd)))),
+        lambda: svmtool.read_svmlight(pick(rng, rows), pick(rng, (None, odd))),
+        lambda: svmtool.load_model(path),
+        lambda: svmtool.dumps(odd),
+    ))()  # fmt: skip
 
 
 def estimator(rng: np.random.Generator, folder: str) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from stress.cases import method_of
-from stress.fuzz_shared import NASTY, Breached, fresh
+from stress.fuzz_shared import NASTY, Breached, fresh, mutated
 from svmtool import registry
 from svmtool.cli.train import main
 from svmtool.formats.rowcache import arrays
@@ -32,9 +32,7 @@ FIELDS = (*NASTY, 2**40, 10**30, 0.5, 1e300, -0.0, float("nan"), float("inf"), T
           {"a": 1})  # fmt: skip
 TEXTS = ("", "[" * 10_000, '{"a":' * 3000, "null", "{}", " " * 100_000, '{"rows": ' + "9" * 6000 + "}", "\x00" * 50)
 NAMES = (*arrays.ARRAYS, arrays.HEADER)
-DAMAGES = (
-    "flip", "entry", "forged entry", "field", "text", "length", "exchange", "kind", "rights", "stranger",
-)  # fmt: skip
+DAMAGES = ("bytes", "entry", "forged entry", "field", "text", "length", "exchange", "kind", "rights", "stranger")
 
 
 def damaged(rng: random.Random, folder: Path) -> tuple[str, str]:
@@ -110,11 +108,8 @@ def _sign(rows: Path, header: dict) -> None:
 
 def _damage(name: str, rng: random.Random, rows: Path) -> None:
     path, header = rows / rng.choice(NAMES), rows / arrays.HEADER
-    if name == "flip":  # some bits of a file
-        data = bytearray(path.read_bytes())
-        for _ in range(rng.randint(1, 3)):
-            data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
-        path.write_bytes(data)
+    if name == "bytes":
+        path.write_bytes(mutated(rng, path.read_bytes()))
     elif name in ("entry", "forged entry"):  # a number of an array; forged: its checksum is valid
         of = rng.choice(list(arrays.ARRAYS))
         array = np.fromfile(rows / of, arrays.ARRAYS[of])

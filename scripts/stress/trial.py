@@ -24,6 +24,7 @@ from stress.pool import Done
 from stress.report import Breach, Report, Tally
 
 PEER_SECONDS = 20.0
+FACTOR, EXTRA = 20.0, 5.0  # a breach: more than this many times the peer's time, and seconds more
 OUR_SECONDS = 60.0  # time limit of the checks of a command
 THREADS_SHARE = 0.3  # of cases whose first run is repeated with another number of threads
 
@@ -32,7 +33,7 @@ class Plan(NamedTuple):
     """Settings of all trials.
 
     seed; family and solvers (separated by commas) to restrict to (empty: all); folder of real and hostile sets; peers;
-    whether times are checked; the bound of a time, factor times the peer's plus `extra` seconds; limit of a command.
+    whether times are checked; limit of a command in seconds.
     """
 
     seed: int
@@ -41,8 +42,6 @@ class Plan(NamedTuple):
     shared: str
     peers: peers.Peers
     timed: bool = True
-    factor: float = 20.0
-    extra: float = 5.0
     limit: float = 60.0
 
     def families(self) -> dict[str, Callable]:
@@ -190,18 +189,19 @@ class Trial:
 
         Other programs on the machine may slow a run down: a time that is too long counts if it is so twice.
         """
-        seconds, extra, factor = ended.seconds, self.plan.extra, self.plan.factor
-        argv = peers.counterpart(run, self.plan.peers) if seconds > extra else None
-        if argv is None:
-            if seconds <= extra:
-                self.note(run, Check(laws.TIME, ""), ended)
+        seconds = ended.seconds
+        if seconds <= EXTRA:
+            self.note(run, Check(laws.TIME, ""), ended)
             return
-        limit = (seconds - extra) / factor
+        argv = peers.counterpart(run, self.plan.peers)
+        if argv is None:
+            return
+        limit = (seconds - EXTRA) / FACTOR
         self.announce(limit + OUR_SECONDS, family=self.family, solver=run.name, argv=argv)
         theirs = peers.run(argv, limit + 1.0, None)
-        if laws.in_time(laws.TIME, seconds, theirs.seconds, factor, extra).words:
+        if laws.in_time(laws.TIME, seconds, theirs.seconds, FACTOR, EXTRA).words:
             seconds = min(seconds, self._train(run.argv, MODEL, run).seconds)
-        self.note(run, laws.in_time(laws.TIME, seconds, theirs.seconds, factor, extra), ended)
+        self.note(run, laws.in_time(laws.TIME, seconds, theirs.seconds, FACTOR, EXTRA), ended)
 
     def _compare(self, seen: list[Certified]) -> None:
         """No certified dual value may exceed the value of another run, or of the first run's peer."""
