@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import resource
 import shutil
 import signal
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stress.fuzz_shared import Breached, fresh, inside, said
+from svmtool import registry
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 ENDS = 60  # seconds within which every command must end
@@ -195,21 +197,26 @@ def full(rng: random.Random, folder: Path) -> tuple[str, str]:
     return ended(at.job, f"files of {limit} bytes at most", found, "enough space" if status == 0 else "refused")
 
 
-OPTIONS = {
-    "train": "-s -t -c -p -n -e -B -R -C -v -q -w1 -w-1 -w -d -g -r -m -h -b -i -W --gap --seed --strict --loo "
-             "--weights --loss-power --mu --passes --sample --pairs --paper-form --theta --memory --stratified "
-             "--solver-log --explain --version --threads --probability --no-homotopy --zzz -- - --method --mu-end "
-             "--objective-change --one-vs-one --heuristics --loss --sgd-rows --delta-alpha --min-alpha-opt "
-             "--max-alpha-opt --min-alpha-check --boundary --grid",
-    "predict": "-b -q --scores --metrics --threads --version --zzz -x -- -",
-    "scale": "-l -u -y -s -r --threads --version --zzz -x -- -",
-}  # fmt: skip
+FLAG = re.compile(r"(?<![\w-])--?[a-zA-Z][\w-]*")
 VALUES = [
-    *"paper fast merit h1,h3 none huber hinge rho C=0.1,1 0 1 2 3 4 5 6 7 11 12 13 21 30 31 40 41 42 43 50 51 52 60 70 "
-    "71 72 73 80 81 auto -1 0.5 1e-3 1e6 1e300 -1e300 nan inf -inf x 1_0 0x10 1.5 d tiny model kept out no/no range "
-    "/dev/null /dev/full . - 1G 1K \udcff".split(), "", " ", "1" * 5000, "-" + "9" * 30,
+    *(str(row.number) for row in (*registry.SOLVERS, *registry.KERNEL_SOLVERS)),
+    *"paper fast merit h1,h3 none huber hinge rho C=0.1,1 auto -1 0.5 1e-3 1e6 1e300 -1e300 nan inf -inf x 1_0".split(),
+    *"0x10 1.5 d tiny model kept out no/no range /dev/null /dev/full . - 1G 1K \udcff -99999999999".split(),
+    "", " ", "1" * 5000,
 ]  # fmt: skip
 ROWS = "1 1:1 2:0.5\n-1 1:-1\n1 2:3\n-1 1:0.5 2:-1\n"
+
+
+@lru_cache
+def _options() -> dict[str, list[str]]:
+    """The options of each command, without --spark, which may start one, and words that are none."""
+    from svmtool.cli import help_texts, scale
+    from svmtool.cli.predict import options
+
+    rows = [*help_texts.option_rows(), *help_texts.kernel_option_rows(), *help_texts.long_option_rows()]
+    helps = {"train": " ".join(flag for flag, _ in rows), "predict": options.HELP, "scale": scale.HELP}
+    more = ["-w1", "-w-1", "-w", "--zzz", "-x", "--", "-"]
+    return {name: [*more, *(f for f in FLAG.findall(text) if f != "--spark")] for name, text in helps.items()}
 
 
 def line(rng: random.Random, folder: Path) -> tuple[str, str]:
@@ -220,7 +227,7 @@ def line(rng: random.Random, folder: Path) -> tuple[str, str]:
     command = rng.choice(("train", "train", "train", "predict", "scale"))
     argv: list[str] = []
     for _ in range(rng.choice((0, 1, 1, 2, 3, 5))):
-        argv.append(rng.choice(OPTIONS[command].split()))
+        argv.append(rng.choice(_options()[command]))
         if rng.random() < 0.8:
             argv.append(rng.choice(VALUES))
     if command == "train":
