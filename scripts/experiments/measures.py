@@ -88,6 +88,30 @@ def joined(words: Sequence[str], nothing: str = "Nothing ended.") -> str:
     return "; ".join(words) + "." if words else nothing
 
 
+def times(outcomes: Sequence[Outcome], title: str, stands: dict[str, str] | None = None) -> Dataset:
+    """A table of the seconds of all tools, a row for each problem."""
+    rows = groups(outcomes)
+    names = [named(next(iter(row.values())).cell.data, stands or {}) for row in rows]
+    lines = [[name, *(shown(o, o.seconds) for o in row.values())] for name, row in zip(names, rows, strict=True)]
+    return Dataset(title, ["set", *rows[0]], lines)
+
+
+def accuracies(outcomes: Sequence[Outcome]) -> Dataset:
+    """A table of the accuracies of all tools on test rows."""
+    found = [list(row.values()) for row in groups(outcomes)]
+    lines = [[str(row[0].cell.data), *(100 * o.fact("accuracy") for o in row)] for row in found]
+    return Dataset("Accuracy in percent", ["set", *(o.cell.label for o in found[0])], lines)
+
+
+def by_sizes(outcomes: Sequence[Outcome], title: str, head: str) -> Dataset:
+    """A table of the seconds of all numbers of rows, with their log-log slope."""
+    sizes = [f"{m:,} rows" for m in outcomes[0].cell.steps[:-1]] + ["all rows"]
+    found = [(o, dict(o.points("seconds"))) for o in outcomes]
+    rows = [[str(o.cell.data), o.cell.label, *(curve.get(m, o.ended) for m in o.cell.steps), slope([*curve.items()])]
+            for o, curve in found]  # fmt: skip
+    return Dataset(title, ["set", head, *sizes, "slope"], rows)
+
+
 def by_rows(outcomes: Iterable[Outcome], title: str, fact: str = "seconds") -> Dataset:
     """A table of a fact of all steps, with its log-log slope."""
     rows = [[str(o.cell.data), o.cell.label, ", ".join(f"{x:,}: {y:.3g}" for x, y in o.points(fact)) or o.ended,

@@ -13,18 +13,9 @@ from __future__ import annotations
 import math
 from functools import partial
 
+from experiments import measures
 from experiments.declare import Cell, Dataset, Experiment, Finding, Outcome, Tool, grid, linear_set
-from experiments.measures import (
-    LINEAR,
-    Race,
-    groups,
-    leasts,
-    longest_over_shortest,
-    reached,
-    seconds_near,
-    slope,
-    verdict,
-)
+from experiments.measures import LINEAR, groups, leasts, longest_over_shortest, reached, seconds_near, verdict
 
 SETS = ("covtype.binary.scale01.part", "ijcnn1", "w8a", "connect-4", "shuttle.scale", "poker", "imdb.tfidf")
 TRAINED = (74370, 39992, 39800, 54046, 43500)  # rows of the first sets
@@ -89,7 +80,7 @@ def race_cells(tools: dict, objective: str, quick: bool) -> list[Cell]:
 
 
 def race(notes: str, outcomes: list[Outcome]) -> Finding:
-    least, found, lines, exact = leasts(outcomes), Race(), [], 0
+    least, found, lines, exact = leasts(outcomes), measures.Race(), [], 0
     for row in groups(outcomes):
         where = str(row[OWN].cell.data)
         times = {name: seconds_near(o, least) for name, o in row.items()}
@@ -152,21 +143,15 @@ def size_cells(quick: bool) -> list[Cell]:
 
 
 def over_sizes(outcomes: list[Outcome]) -> Finding:
-    table, slopes = [], {}
-    for o in outcomes:
-        where, name, curve = str(o.cell.data), o.cell.label, o.points("seconds")
-        if name in FORMS and not math.isnan(slope(curve)):
-            slopes[f"{where}, {name}"] = slope(curve)
-        table.append([where, name, *(dict(curve).get(m, o.ended) for m in o.cell.steps), slope(curve)])
+    table = measures.by_sizes(outcomes, "Seconds, C = 1", "form")
+    slopes = {f"{row[0]}, {row[1]}": row[-1] for row in table.rows if row[1] in FORMS and not math.isnan(row[-1])}
     if not slopes:
         return NOTHING
     steep = [f"{name} {s:.2f}" for name, s in slopes.items() if s > LINEAR]
     words = f"Log-log slopes from {min(slopes.values()):.2f} to {max(slopes.values()):.2f}; "
     words += f"{len(steep)} of {len(slopes)} above {LINEAR}."
-    sizes = [f"{m:,} rows" for m in outcomes[0].cell.steps[:-1]] + ["all rows"]
-    tables = [Dataset("Seconds, C = 1", ["set", "form", *sizes, "slope"], table)]
     why = f"steeper: {', '.join(steep)}" if steep else ""
-    return Finding(words, verdict([s <= LINEAR for s in slopes.values()]), tables, why)
+    return Finding(words, verdict([s <= LINEAR for s in slopes.values()]), [table], why)
 
 
 def cost_cells(quick: bool) -> list[Cell]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 
+from experiments import measures
 from experiments.declare import Cell, Data, Dataset, Experiment, Finding, Outcome, Tool, grid
-from experiments.measures import LINEAR, by_rows, geometric_mean, groups, joined, named, ratios, shown, slope, verdict
+from experiments.measures import accuracies, by_rows, geometric_mean, groups, joined, ratios, slope, times, verdict
 
 SETS = (
     "a9a", "cod-rna.std", "covtype.binary.scale01.part", "mushrooms", "w8a", "svmguide3", "german.numer_scale",
@@ -44,11 +45,9 @@ def table_cells(quick: bool) -> list[Cell]:
 
 def table(outcomes: list[Outcome]) -> Finding:
     rows = groups(outcomes)
-    times, right, faster, fastest, near = [], [], [], [], []
+    faster, fastest, near = [], [], []
     for row in rows:
-        name, own = str(row["ALSVM"].cell.data), row["ALSVM"].seconds
-        times.append([name, *(shown(o, o.seconds) for o in row.values())])
-        right.append([name, *(100 * o.fact("accuracy") for o in row.values())])
+        own = row["ALSVM"].seconds
         peers = [row[p] for p in PAPERS if row[p].last]
         if not peers or row["ALSVM"].ended not in ("done", "over time"):
             continue
@@ -65,8 +64,7 @@ def table(outcomes: list[Outcome]) -> Finding:
             f"geometric mean: {times_of}. FALSVM is the fastest of the paper's four on {sum(fastest)} sets; "
             f"{sum(near)} of their {len(near)} accuracies are within a point of the best peer's."
         )
-    heads = ["set", *TOOLS]
-    tables = [Dataset("Seconds of training alone, C = 1", heads, times), Dataset("Accuracy in percent", heads, right)]
+    tables = [times(outcomes, "Seconds of training alone, C = 1"), accuracies(outcomes)]
     steps = [row["FALSVM"].last for row in rows if row["FALSVM"].last]
     shares = [100.0 * own["added"] / own["rows"] for own in steps if own.get("added")]
     why = f"FALSVM adds {min(shares):.2g} to {max(shares):.2g}% of the rows" if shares else ""
@@ -90,7 +88,7 @@ def growth(outcomes: list[Outcome]) -> Finding:
             continue
         slopes = [slope(some) for some in curves]
         between = [a / b for (_, a), (_, b) in zip(*curves, strict=False)]
-        checks += [s <= LINEAR for s in slopes] + [ratio >= TENS for ratio in between]
+        checks += [s <= measures.LINEAR for s in slopes] + [ratio >= TENS for ratio in between]
         words.append(
             f"{name}: log-log slopes {slopes[0]:.2f} and {slopes[1]:.2f}, ALSVM takes "
             f"{geometric_mean(between):.2g} times FALSVM's seconds"
@@ -123,8 +121,7 @@ def over_features(outcomes: list[Outcome]) -> Finding:
             f"{name}: log-log slopes {', '.join(f'{own} {s:.2f}' for own, s in steep.items() if math.isfinite(s))}; "
             f"slower than LIBLINEAR's -s 3 are {', '.join(where)} features"
         )
-    lines = [[named(data, STANDS), *(shown(o, o.seconds) for o in row.values())] for data, row in pairs]
-    tables = [Dataset("Seconds of training alone, C = 1", ["set", *OVER_FEATURES], lines)]
+    tables = [times(outcomes, "Seconds of training alone, C = 1", STANDS)]
     return Finding(joined(words, "No LIBLINEAR."), verdict(checks), tables)
 
 

@@ -14,8 +14,9 @@ from __future__ import annotations
 import math
 from functools import partial
 
+from experiments import measures
 from experiments.declare import Cell, Data, Dataset, Experiment, Finding, Outcome, Tool, grid, linear_set
-from experiments.measures import SHARE, error, geometric_mean, groups, joined, leasts, named, shown, slope, verdict
+from experiments.measures import by_sizes, error, geometric_mean, groups, joined, leasts, named, shown, slope, verdict
 
 SETS = ("a9a", "w8a", "imdb.tfidf")
 QUICK = ("breast_cancer",)
@@ -137,7 +138,7 @@ def over_costs(best: float, outcomes: list[Outcome]) -> Finding:
         Dataset(title, ["tool", "s", "relative error"], slow),
     ]
     own = chosen(steps[OWN])
-    measured = {n: row[n] for n in DECOMPOSITION if row[n].ended == "over time" or worst[n] <= SHARE}
+    measured = {n: row[n] for n in DECOMPOSITION if row[n].ended == "over time" or worst[n] <= measures.SHARE}
     if not own or not measured:
         return Finding("No tool to compare with was measured.", "not measured", tables)
     others = {n: s for n in FOLDED if n not in (OWN, ENGINE) and (s := chosen(steps[n]))}
@@ -177,13 +178,11 @@ def size_cells(quick: bool) -> list[Cell]:
 
 
 def over_sizes(outcomes: list[Outcome]) -> Finding:
-    table, checks, words, why = [], [], [], []
+    checks, words, why = [], [], []
     for row in groups(outcomes):
         where = str(row[OWN].cell.data)
         curves = {name: dict(o.points("seconds")) for name, o in row.items()}
         steep = {name: slope(list(curve.items())) for name, curve in curves.items()}
-        for name, o in row.items():
-            table.append([where, name, *(curves[name].get(m, o.ended) for m in o.cell.steps), steep[name]])
         own = curves[OWN]
         ratios = {n: [t / own[m] for m, t in curves[n].items() if m in own] for n in row if n not in (OWN, ENGINE)}
         ratios = {name: found for name, found in ratios.items() if found}
@@ -197,8 +196,7 @@ def over_sizes(outcomes: list[Outcome]) -> Finding:
             f"{name} is faster on {sum(x < 1.0 for x in r)} of {len(r)} sizes of {where}, up to {1.0 / min(r):.2g}-fold"
             for name, r in ratios.items() if min(r) < 1.0
         ]  # fmt: skip
-    sizes = [f"{m:,} rows" for m in outcomes[0].cell.steps[:-1]] + ["all rows"]
-    tables = [Dataset("Seconds by rows", ["set", "tool", *sizes, "slope"], table)]
+    tables = [by_sizes(outcomes, "Seconds by rows", "tool")]
     text = joined(words, "No tool to compare with was measured.")
     return Finding(text, verdict(checks), tables, "; ".join(why))
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 
+from experiments import measures
 from experiments.declare import Cell, Data, Dataset, Experiment, Finding, Outcome, Tool, grid
-from experiments.measures import LINEAR, by_rows, geometric_mean, groups, joined, named, ratios, shown, slope, verdict
+from experiments.measures import accuracies, geometric_mean, groups, joined, named, ratios, slope, times, verdict
 
 SETS = {  # C and gamma
     "a9a": (1.0, 0.05), "cod-rna.std": (1.0, 0.1), "mushrooms": (1.0, 0.05), "svmguide1": (10.0, 5.0),
@@ -62,11 +63,9 @@ def growth_cells(quick: bool) -> list[Cell]:
 
 def table(outcomes: list[Outcome]) -> Finding:
     rows = groups(outcomes)
-    times, right, faster, near = [], [], [], []
+    faster, near = [], []
     for row in rows:
-        name, own, peer = str(row[ALGORITHM].cell.data), row[ALGORITHM], row[LIBSVM]
-        times.append([name, *(shown(o, o.seconds) for o in row.values())])
-        right.append([name, *(100 * o.fact("accuracy") for o in row.values())])
+        own, peer = row[ALGORITHM], row[LIBSVM]
         if peer.ended == "done" and own.ended in ("done", "over time"):
             faster.append(own.seconds < peer.seconds)
             near.append(own.fact("accuracy") >= peer.fact("accuracy") - POINT)
@@ -78,8 +77,7 @@ def table(outcomes: list[Outcome]) -> Finding:
             f"{geometric_mean(over):.2g} times in geometric mean where both ended); accuracy within a point of "
             f"LIBSVM's on {sum(near)}."
         )
-    heads = ["set", *TOOLS]
-    tables = [Dataset("Seconds of training alone", heads, times), Dataset("Accuracy in percent", heads, right)]
+    tables = [times(outcomes, "Seconds of training alone"), accuracies(outcomes)]
     each = [row[ALGORITHM].fact("iterations") / row[ALGORITHM].fact("rows") for row in rows]
     most = max((x for x in each if math.isfinite(x)), default=math.nan)
     why = f"least squares gives every row a coefficient, and t = 1 takes up to {most:.2g} iterations a row for them"
@@ -94,16 +92,16 @@ def varied(outcomes: list[Outcome]) -> Finding:
         tables.append(Dataset(name, ["t", "seconds", "iterations", "accuracy in percent"], rows))
         if len(o.steps) < 2:
             continue
-        times, counts, shares = (dict(o.points(fact)) for fact in ("seconds", "iterations", "accuracy"))
-        best, fewest, most = min(times, key=times.__getitem__), min(counts, key=counts.__getitem__), max(times)
+        spent, counts, shares = (dict(o.points(fact)) for fact in ("seconds", "iterations", "accuracy"))
+        best, fewest, most = min(spent, key=spent.__getitem__), min(counts, key=counts.__getitem__), max(spent)
         apart = max(shares.values()) - min(shares.values())
         if fewest < max(counts):
             again.append(f"on {name} iterations rise again beyond t = {fewest}")
-        near = min(times[t] for t in (1, 2) if t in times) <= SAME * times[best]
+        near = min(spent[t] for t in (1, 2) if t in spent) <= SAME * spent[best]
         checks += [fewest == max(counts), apart <= POINT, near]
         words.append(
-            f"{name}: of t = 1 .. {most}, t = {best} is the fastest, {times[best]:.3g} s (1: {times[1]:.3g} s, "
-            f"{most}: {times[most]:.3g} s); iterations fall from {max(counts.values()):,} to "
+            f"{name}: of t = 1 .. {most}, t = {best} is the fastest, {spent[best]:.3g} s (1: {spent[1]:.3g} s, "
+            f"{most}: {spent[most]:.3g} s); iterations fall from {max(counts.values()):,} to "
             f"{min(counts.values()):,}, accuracies lie within {100 * apart:.2g} points"
         )
     return Finding(joined(words), verdict(checks), tables, "; ".join(again))
@@ -115,14 +113,14 @@ def growth(outcomes: list[Outcome]) -> Finding:
         slopes = {tool: slope(some) for tool, o in row.items() if (some := o.points("seconds", "rows"))[1:]}
         if ALGORITHM not in slopes:
             continue
-        checks.append(slopes[ALGORITHM] <= LINEAR)
+        checks.append(slopes[ALGORITHM] <= measures.LINEAR)
         words.append(
             f"{named(row[ALGORITHM].cell.data, STANDS)}: log-log slopes "
             f"{', '.join(f'{tool} {value:.2f}' for tool, value in slopes.items())}, of the iterations at t = 1 "
             f"{slope(row[ALGORITHM].points('iterations', 'rows')):.2f}"
         )
     why = "an iteration costs n kernel values, and the number of iterations is not constant (slopes above)"
-    tables = [by_rows(outcomes, "Training time by rows")]
+    tables = [measures.by_rows(outcomes, "Training time by rows")]
     return Finding(joined(words), verdict(checks), tables, "" if all(checks) else why)
 
 
