@@ -57,7 +57,7 @@ bench: .venv/tools  ## time svmtool beside LIBLINEAR (LIBLINEAR_DIR), LIBSVM (LI
 	  $(if $(SEED),--seed $(SEED)) $(if $(PEER),--peer $(PEER)) $(if $(DATA),--data $(DATA) --data data) \
 	  $(if $(wildcard .venv-peers/bin/python),--peer-python .venv-peers/bin/python)
 
-experiments: .venv/drawing .venv-peers/installed  ## the papers' experiments; ONLY=alm-table1,.. QUICK=1 DATA=folder
+experiments: .venv/tools .venv-peers/installed  ## the papers' experiments; ONLY=alm-table1,.. QUICK=1 DATA=folder
 	$(BIN)/python scripts/experiments --peer-python .venv-peers/bin/python $(if $(ONLY),--only $(ONLY)) $(if $(QUICK),--quick) \
 	  $(if $(DATA),--data $(DATA) --data data)
 
@@ -105,10 +105,6 @@ $(SPARK_ENV)/installed: $(SOURCES)
 .venv-docs/installed: pyproject.toml
 	test -x .venv-docs/bin/pip || $(PYTHON) -m venv .venv-docs
 	.venv-docs/bin/pip install --quiet --disable-pip-version-check 'mkdocs-material>=9.5'
-	@touch $@
-
-.venv/drawing: .venv/tools
-	$(BIN)/pip install --quiet --disable-pip-version-check matplotlib
 	@touch $@
 
 # A tool that cannot be installed is named in the report; the others are measured.

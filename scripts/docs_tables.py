@@ -38,29 +38,17 @@ def table(head: tuple[str, ...], rows) -> str:
     return "\n".join("| " + " | ".join(cell_of(text) for text in line) + " |" for line in lines)
 
 
-def solvers() -> str:
-    """One line for each linear solver: its problem."""
-    rows = [(f"`{row.number}`", f"`{row.name}`", row.help, f"`{row.objective}`") for row in registry.default_rows()]
-    return table(("`-s`", "name", "what", "problem"), rows)
-
-
-def kernel_solvers() -> str:
-    """One line for each solver with kernels: its problem."""
-    rows = registry.default_rows(kernel=True)
+def solvers(kernel: bool = False) -> str:
+    """One line for each solver: its problem."""
+    rows = registry.default_rows(kernel)
     lines = [(f"`{row.number}`", f"`{row.name}`", row.help, f"`{row.objective}`") for row in rows]
     return table(("`-s`", "name", "what", "problem"), lines)
 
 
-def stopping() -> str:
-    """When each linear solver stops, and the word that its model files carry."""
-    rows = [(f"`{row.number}`", row.stopping, f"`{row.word}`") for row in registry.default_rows()]
-    return table(("`-s`", "stops when", "`solver_type` in the model file"), rows)
-
-
-def kernel_stopping() -> str:
-    """When each solver with kernels stops, and the word that its model files carry."""
-    rows = [(f"`{row.number}`", row.stopping, f"`{row.word}`") for row in registry.default_rows(kernel=True)]
-    return table(("`-s`", "stops when", "`svm_type` in the model file"), rows)
+def stopping(word: str, kernel: bool = False) -> str:
+    """When each solver stops, and the word that its model files carry."""
+    rows = [(f"`{row.number}`", row.stopping, f"`{row.word}`") for row in registry.default_rows(kernel)]
+    return table(("`-s`", "stops when", f"`{word}` in the model file"), rows)
 
 
 def printed(rows) -> str:
@@ -89,16 +77,8 @@ def papers(rows) -> str:
     return table(("`-s`", "paper, and what is used of it"), [(", ".join(n), paper) for paper, n in numbers.items()])
 
 
-def option_table() -> str:
-    """The options of svm-train: LIBLINEAR's first, then ours."""
-    rows = [*texts.option_rows(), *texts.long_option_rows()]
-    return table(("option of svm-train", "meaning"), [(f"`{flag}`", meaning) for flag, meaning in rows])
-
-
-def kernel_options() -> str:
-    """LIBSVM's options."""
-    rows = [(f"`{flag}`", meaning) for flag, meaning in texts.kernel_option_rows()]
-    return table(("option of svm-train with a kernel", "meaning"), rows)
+def options(head: str, rows) -> str:
+    return table((head, "meaning"), [(f"`{flag}`", meaning) for flag, meaning in rows])
 
 
 def usage(text: str) -> str:
@@ -118,17 +98,17 @@ def sklearn_differences() -> str:
 TABLES = {
     "sklearn differences": sklearn_differences,
     "solvers": solvers,
-    "stopping rules": stopping,
+    "stopping rules": lambda: stopping("solver_type"),
     "papers": lambda: papers(registry.default_rows()),
     "printed": lambda: printed(registry.PRINTED),
     "kernel printed": lambda: printed(registry.KERNEL_PRINTED),
     "fast": lambda: engine(row for row in registry.SOLVERS if "--method" in row.supported),
     "kernel fast": lambda: engine(row for row in registry.KERNEL_SOLVERS if "--method" in row.supported),
-    "kernel solvers": kernel_solvers,
-    "kernel stopping rules": kernel_stopping,
+    "kernel solvers": lambda: solvers(kernel=True),
+    "kernel stopping rules": lambda: stopping("svm_type", kernel=True),
     "kernel papers": lambda: papers(registry.default_rows(kernel=True)),
-    "options": option_table,
-    "kernel options": kernel_options,
+    "options": lambda: options("option of svm-train", [*texts.option_rows(), *texts.long_option_rows()]),
+    "kernel options": lambda: options("option of svm-train with a kernel", texts.kernel_option_rows()),
     "predict options": lambda: usage(predict_options.USAGE),
     "scale options": lambda: usage(scale.USAGE),
 }
