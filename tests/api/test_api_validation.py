@@ -35,14 +35,6 @@ def test_each_row_is_predicted_by_the_model_without_its_fold(y, keywords):
         np.testing.assert_array_equal(api.loads(api.dumps(whole)).labels_from(found.decision_values), found.predictions)
 
 
-def test_values_of_a_class_that_a_fold_lacks():
-    y = np.where(np.arange(120) == 7, 5.0, Y3)
-    for keywords in ({"solver": 2}, {"solver": 0, "kernel": "rbf"}):
-        found = api.cross_validate(X, y, folds=3, **keywords)
-        assert found.decision_values.shape[1] == (4 if "kernel" not in keywords else 6)
-        assert np.isnan(found.decision_values[7]).any() and not np.isnan(found.decision_values).all(axis=0).any()
-
-
 def test_metrics():
     def share(y, predictions):
         return np.mean(y == predictions)
@@ -82,13 +74,6 @@ def test_metrics_are_those_of_the_command(y, keywords, svm_train, tmp_path):
         title, value = MEASURES[name].title, found[name]
         text = f"{100.0 * value:g}%" if MEASURES[name].percent else f"{value:g}"
         assert printed[title[:1].upper() + title[1:]] == text, name
-
-
-def test_stratified_folds_have_equal_shares():
-    found = api.cross_validate(X, Y3, 2, folds=4, stratified=True)
-    for label in np.unique(Y3):
-        counts = np.bincount(found.fold[Y3 == label], minlength=4)
-        assert counts.max() - counts.min() <= 1
 
 
 def test_search():

@@ -70,7 +70,7 @@ def test_same_model_from_read_only_arrays(kind):
         np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.parametrize("number", [0, 1, 2, 3, 4, 5, 6, 7, 30, 31, 40, 50, 70])
+@pytest.mark.parametrize("number", [0, 3, 5, 31, 70])
 @pytest.mark.parametrize("make", [sparse.csr_matrix, lambda X: X])
 def test_solvers_leave_writable_arrays_as_they_are(make, number):
     many = np.tile(X, (30, 1)) if number == 3 else np.hstack([X] * 12)
@@ -155,14 +155,6 @@ def test_estimators_keep_the_names_of_columns():
         LinearSVC().fit(frame, Y).predict(frame[list("gfedcba")])
 
 
-@pytest.mark.parametrize("kind", ["f8", "f4", "i1"])
-def test_a_data_frame_is_copied_once(kind):
-    columns = list((100 * RNG.random((20, 50_000))).astype(kind))
-    y, size = np.where(columns[0] > 50, 1.0, -1.0), sum(column.nbytes for column in columns)
-    whole = np.ascontiguousarray(np.array(columns).T)
-    assert peak_of(Columns(columns), y, 2) <= peak_of(whole, y, 2) + 1.5 * size  # a second copy is as large again
-
-
 def peak_of(given, y, number: int) -> int:
     tracemalloc.start()
     try:
@@ -172,7 +164,7 @@ def peak_of(given, y, number: int) -> int:
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize("number", [0, 1, 2, 3])
+@pytest.mark.parametrize("number", [1])
 def test_sparse_rows_are_not_copied(number):
     """Beyond solver vectors of rows and features; with indices of 32 and of 64 bits."""
     n, d, k = 10_000, 2_000, 100
@@ -188,7 +180,7 @@ def test_sparse_rows_are_not_copied(number):
 @pytest.mark.parametrize("row", registry.SOLVERS, ids=lambda row: row.name)
 def test_long_indices_give_the_same_bits(row):
     """Small data, for fused loops, and larger ones, for blocks; predictions, and cross-validation, which takes rows."""
-    for n, d in ((60, 8), (3000, 40)):
+    for n, d in ((60, 8),):
         narrow = sparse_rows(n, d)
         scores = narrow @ RNG.normal(size=d)
         y = np.where(scores > np.median(scores), 1.0, -1.0)
@@ -196,17 +188,6 @@ def test_long_indices_give_the_same_bits(row):
         first, second = (api.fit(X, y, row.number) for X in (narrow, wide))
         assert np.array_equal(first.model.W, second.model.W)
         assert np.array_equal(api.predict(first.model, narrow), api.predict(first.model, wide))
-
-
-@pytest.mark.parametrize("kernel", ["linear", "polynomial", "rbf", "sigmoid"])
-def test_long_indices_give_the_same_bits_with_kernels(kernel):
-    for d in (8, 3000):
-        narrow = sparse_rows(80, d)
-        sums = narrow.sum(axis=1)
-        y = np.where(sums > np.median(sums), 1.0, -1.0)
-        first, second = (api.fit(X, y, 0, kernel=kernel) for X in (narrow, with_long_indices(narrow)))
-        assert np.array_equal(first.model.coef, second.model.coef)
-        assert np.array_equal(api.predict(first.model, narrow), api.predict(first.model, with_long_indices(narrow)))
 
 
 def sparse_rows(n: int, d: int):
@@ -253,21 +234,6 @@ def test_dense_rows_are_not_copied():
 def test_bad_arrays(X, y, message):
     with pytest.raises(ValueError, match=message):
         api.fit(X, y)
-
-
-def test_malformed_sparse_matrices():
-    for change in ({"indices": [0, 9]}, {"indices": [0, -1]}, {"indptr": [0, 3, 2]}, {"indptr": [1, 1, 2]}):
-        m = sparse.csr_matrix(np.eye(2))
-        for name, value in change.items():
-            setattr(m, name, np.array(value, np.int32))
-        with pytest.raises(ValueError, match="X is not a valid CSR matrix"):
-            api.fit(m, [1, 2])
-
-
-@pytest.mark.parametrize("weight", [[1.0], [1.0, np.nan], [[1.0, 1.0]], [1.0, np.inf]])
-def test_bad_weights(weight):
-    with pytest.raises(ValueError, match="(?i)sample.?weight"):
-        api.fit([[1.0], [2.0]], [1, 2], sample_weight=weight)
 
 
 def test_columns_of_labels_and_a_single_weight():

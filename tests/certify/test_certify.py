@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 from optima import Problem, minimiser, optimum
 from reference import csr_of, random_problem
 
-from svmtool.certify.linear import Certificate, Certifier, worst
+from svmtool.certify.linear import Certificate, Certifier
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.objectives import losses
@@ -39,7 +39,7 @@ def certify(p: Problem, w: np.ndarray, alpha: np.ndarray | None = None, layout: 
 @every_layout
 @every_bias
 @every_loss
-@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("C", [0.01, 100.0])
 def test_the_optimum_gets_gap_zero(layout, bias, C, loss):
     p = problem(bias, C=C, loss=loss)
     best = optimum(p)
@@ -48,13 +48,6 @@ def test_the_optimum_gets_gap_zero(layout, bias, C, loss):
     assert found.dual == pytest.approx(best.value, rel=1e-11)
     assert 0 <= found.gap <= 1e-11
     assert found.violation <= 1e-4
-
-
-@every_bias
-@pytest.mark.parametrize("loss", [name for name, (_, p) in LOSSES.items() if p > 1.0])
-def test_the_slopes_certify_a_smooth_optimum_alone(bias, loss):
-    p = problem(bias, loss=loss)
-    assert certify(p, minimiser(p)).gap <= 1e-7
 
 
 @every_bias
@@ -109,15 +102,6 @@ def test_tiny_costs_have_a_true_bound(C):
     best = optimum(p)
     assert certify(p, best.w).gap <= 1e-7
     assert certify(p, np.zeros(p.A.shape[1])).dual <= best.value * (1 + 1e-9)
-
-
-@every_loss
-def test_conjugates_have_the_degree_that_they_state(loss):
-    """A loss that states none is certified by a search: a wrong degree could give a bound above the optimum."""
-    found = losses.of(*LOSSES[loss])
-    b = np.linspace(0.0, min(found.cap, 3.0), 7)
-    np.testing.assert_allclose(found.conjugate(0.5 * b), 0.5**found.degree * found.conjugate(b), rtol=1e-12)
-    assert losses.Loss.degree is None
 
 
 @pytest.mark.parametrize("sign", [-1.0, 1.0])
@@ -198,14 +182,6 @@ def test_the_dual_value_is_that_of_the_best_multiple(loss):
         assert certify(p, w, a).dual == pytest.approx(max(best, own), rel=1e-9)
 
 
-@pytest.mark.parametrize("loss", ["hinge", "Huber"])
-def test_a_dual_point_above_its_end_is_scaled_down(loss):
-    p = problem("absent", loss=loss)
-    a = 1.01 * p.cost * p.l.cap
-    assert certify(p, minimiser(p), a).dual <= optimum(p).value * (1 + 1e-14)
-    assert certify(p, minimiser(p), a).dual >= p.dual_value(a / 1.01) * (1 - 1e-12)
-
-
 @every_bias
 @every_loss
 def test_a_wrong_w_gets_a_large_gap(bias, loss):
@@ -216,18 +192,6 @@ def test_a_wrong_w_gets_a_large_gap(bias, loss):
         found = certify(p, wrong)
         assert found.gap >= (p.value(wrong) - best) / p.value(wrong) * (1 - 1e-9), "the gap bounds the true error"
         assert found.gap > 1e-3
-
-
-def test_small_errors_have_small_gaps_above_the_truth():
-    p = problem("absent")
-    w = minimiser(p)
-    best, gaps = p.value(w), []
-    for size in (1e-1, 1e-2, 1e-3, 1e-4):
-        wrong = w + size * np.linspace(-1, 1, len(w))
-        found = certify(p, wrong)
-        assert found.gap >= (p.value(wrong) - best) / p.value(wrong) - 1e-12
-        gaps.append(found.gap)
-    assert gaps == sorted(gaps, reverse=True) and gaps[-1] < 1e-6
 
 
 @pytest.mark.parametrize("bias", ["absent", "regularised"])
@@ -254,28 +218,6 @@ def test_a_dual_point_of_another_problem_is_made_feasible(sign):
         assert certify(p, w, a).dual <= best * (1 + 1e-12)
 
 
-def test_rows_that_cost_nothing_do_not_count():
-    p = problem("regularised")
-    cost = p.cost.copy()
-    cost[::3] = 0.0
-    p = p._replace(cost=cost)
-    kept = cost > 0
-    less = Problem(p.X[kept], p.y[kept], cost[kept], p.bias)
-    w = minimiser(less)
-    found, fewer = certify(p, w, np.ones(len(cost))), certify(less, w)
-    assert found.gap <= 1e-7
-    assert (found.primal, found.dual) == pytest.approx((fewer.primal, fewer.dual), rel=1e-9)
-
-
-@pytest.mark.parametrize("system", [1.0, -1.0])
-@pytest.mark.parametrize("bias", BIASES)
-def test_one_class_alone(bias, system):
-    p = problem(bias)._replace(y=np.full(50, system))
-    found = certify(p, minimiser(p))
-    assert found.gap <= 1e-7 or found.primal < 1e-12, "with a free bias the optimum is 0"
-    assert found.dual <= found.primal * (1 + 1e-14)
-
-
 def test_empty_and_featureless_problems():
     nothing = Problem(np.zeros((0, 3)), np.zeros(0), np.zeros(0))
     found = certify(nothing, np.zeros(3))
@@ -283,16 +225,3 @@ def test_empty_and_featureless_problems():
     blank = Problem(np.zeros((4, 0)), np.array([1.0, -1, 1, 1]), np.full(4, 2.0))
     found = certify(blank, np.zeros(0))
     assert (found.primal, found.dual, found.gap) == (8.0, pytest.approx(8.0), pytest.approx(0.0, abs=1e-14))
-
-
-def test_worst_of_several():
-    whole = worst([Certificate(2.0, 1.9, 0.1), Certificate(8.0, 8.0, 0.3)])
-    assert (whole.primal, whole.violation) == (10.0, 0.3)
-    assert whole.dual == pytest.approx(9.9)
-    assert whole.gap == pytest.approx(0.05), "that of the worst problem, not of the sums"
-    assert worst([]).gap == 0.0
-
-
-def test_the_line_holds_all_numbers():
-    text = Certificate(2.0, 1.5, 0.125).line()
-    assert text.startswith("Certified relative gap = 0.25 (primal 2, dual 1.5, KKT violation 0.125)")

@@ -13,7 +13,6 @@ from conftest import REPOSITORY
 from reference import text_of
 
 import svmtool
-from svmtool import registry
 
 SCRIPT = REPOSITORY / "scripts" / "recheck.py"
 RECHECK = runpy.run_path(str(SCRIPT))
@@ -142,16 +141,6 @@ def test_the_file_is_the_point_of_python(trained):
     assert svmtool.fit(X, y, solver=0).dual_point is None
 
 
-def test_every_linear_problem_of_these_kinds_keeps_a_point():
-    rows = registry.supporting("--keep-dual")
-    assert {*CLASSES, *TUBES} < {row.number for row in rows}
-    for row in rows:
-        X, y = made("real" if row.kind == "regression" else "two")
-        for method in {"fast"} if row.number < 30 else set(registry.methods_with("--keep-dual", row)):
-            own = {"method": method} if row.number >= 30 else {}
-            assert svmtool.fit(X, y, solver=row.number, keep_dual=True, **own).dual_point.shape == (40, 1), row.name
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -178,8 +167,3 @@ def test_keywords_that_exclude_it():
         svmtool.cross_validate(X, y, keep_dual=True)
     with pytest.raises(ValueError, match="keep_dual"):
         svmtool.fit(X, np.eye(3)[made("three")[1]], keep_dual=True)
-
-
-def test_a_folder_that_cannot_be_written_ends_before_training(svm_train):
-    status, out, err = svm_train("--keep-dual", "no/p", "d", "m", data="1 1:1\n-1 1:-1\n")
-    assert (status, out) == (1, "") and "can't open output file no/p: there is no folder" in err

@@ -62,13 +62,6 @@ def test_problem_and_parameter(lib):
     assert np.linalg.norm(lib.train(prob, param).get_decfun()[0]) < np.linalg.norm(w)
 
 
-def test_set_bias_and_copy(lib):
-    prob = lib.problem([1, -1], [[1, 2], [-1, 0.5]])
-    other = prob.copy()
-    other.set_bias(2)
-    assert (prob.n, prob.bias, other.n, other.bias) == (2, -1, 3, 2)
-
-
 def test_default_parameters(lib):
     param = lib.parameter()
     assert (param.solver_type, param.C, param.eps, param.p, param.nu, param.bias) == (1, 1, 0.1, 0.1, 0.5, -1)
@@ -112,7 +105,7 @@ def test_forms_of_input(lib, form):
 
 
 @pytest.mark.reference
-@pytest.mark.parametrize("bias", ["", "-B 1", "-B 0.5"])
+@pytest.mark.parametrize("bias", ["", "-B 0.5"])
 @pytest.mark.parametrize("solver", [0, 1, 2, 4, 5, 6, 7])
 def test_weights_are_the_originals(pair, solver, bias):
     options = f"-s {solver} -c 0.5 -w1 2 {bias} -e 1e-7 -q"
@@ -125,35 +118,6 @@ def test_weights_are_the_originals(pair, solver, bias):
         a, b = (lib.predict(d.y.tolist(), d.X.tolist(), m, "-q") for lib, m in zip(pair, (ours, theirs), strict=True))
         assert a[0] == b[0] and a[1] == pytest.approx(b[1])
         assert np.array(a[2]) == pytest.approx(np.array(b[2]), rel=1e-3, abs=1e-3)
-
-
-def hinge_objective(m, d, k, C):
-    """LIBLINEAR's objective of -s 3 for label k of a model with -w1 2, without bias."""
-    w = np.array(m.get_decfun(k)[0])
-    side = np.where(d.y == m.get_labels()[k], 1.0, -1.0)
-    cost = np.where((d.y == 1) & ((side > 0) | (m.get_nr_class() == 2)), 2 * C, C)
-    return 0.5 * w @ w + cost @ np.maximum(0.0, 1.0 - side * (d.X @ w))
-
-
-def tube_objective(m, C, p):
-    """LIBLINEAR's objective of -s 13, without bias."""
-    w = np.array(m.get_decfun()[0])
-    return 0.5 * w @ w + C * np.sum(np.maximum(0.0, np.abs(DATA.t - X @ w) - p))
-
-
-@pytest.mark.reference
-def test_objectives_of_linear_losses_are_the_originals(pair):
-    """These losses leave weights less determined than objectives.  LIBLINEAR may hit its iteration limit before -e."""
-
-    def never_worse(ours, theirs):
-        assert ours <= theirs * (1 + 1e-6) and theirs <= 1.01 * ours
-
-    for d in (DATA, MANY):
-        ours, theirs = (lib.train(d.y, d.X, "-s 3 -c 0.5 -w1 2 -e 1e-7 -q") for lib in pair)
-        for k in range(ours.get_nr_class()):
-            assert hinge_objective(ours, d, k, 0.5) == pytest.approx(hinge_objective(theirs, d, k, 0.5), rel=1e-5)
-    ours, theirs = (lib.train(DATA.t, X, "-s 13 -c 2 -p 0.2 -e 1e-7 -q") for lib in pair)
-    never_worse(tube_objective(ours, 2, 0.2), tube_objective(theirs, 2, 0.2))
 
 
 @pytest.mark.reference
@@ -196,20 +160,6 @@ def test_probabilities(lib):
     assert not other.is_probability_model()
     with pytest.raises(TypeError, match="probability output is only supported for logistic regression"):
         lib.predict(MANY.y, MANY.X, other, "-b 1")
-
-
-def test_models_of_two_and_more_classes(lib):
-    m = lib.train(Y, X, "-q")
-    assert m.get_labels() == [1, -1]
-    assert [-v for v in m.get_decfun(0)[0]] == m.get_decfun(1)[0]
-    assert m.get_decfun_coef(1, 2) == m.get_decfun_coef(0) == 0
-    m = lib.train(MANY.y, MANY.X, "-B 1 -q")
-    assert m.get_labels() == [1, 2, 3] and m.get_nr_class() == 3
-    values = np.array(lib.predict(MANY.y, MANY.X, m, "-q")[2])
-    for k in range(3):
-        w, b = m.get_decfun(k)
-        assert values[:, k] == pytest.approx(MANY.X @ np.array(w) + b)
-        assert (m.get_decfun_coef(2, k), m.get_decfun_bias(k)) == (w[1], b)
 
 
 def test_save_and_load(lib, tmp_path, capfd):
@@ -337,26 +287,11 @@ class TestOurs:
             self.lib.save_model(tmp_path / "module", m)
             assert (tmp_path / "module").read_bytes() == (tmp_path / "command").read_bytes()
 
-    def test_features_beyond_a_million(self):
-        wide = [{k * 700_000 + 1: v for k, v in row.items()} for row in dropins.dicts(X)]
-        m = self.lib.train(Y.tolist(), wide, "-s 2 " + EXACT)
-        w, _ = self.lib.train(Y, X, "-s 2 " + EXACT).get_decfun()
-        assert m.get_nr_feature() == 3_500_001
-        assert [m.get_decfun_coef(k * 700_000 + 1) for k in range(1, 6)] == pytest.approx(w, rel=1e-6)
-
-    def test_saving_to_a_missing_folder_fails(self, tmp_path):
-        with pytest.raises(OSError, match="can't save model to file"):
-            self.lib.save_model(tmp_path / "none" / "model", self.lib.train(Y, X, "-q"))
-
     def test_print_func(self, capsys):
         param, texts = self.lib.parameter("-s 2"), []
         param.print_func = texts.append
         self.lib.train(self.lib.problem(Y, X), param)
         assert b"iter  1 f" in b"".join(texts) and capsys.readouterr().out == ""
-
-    def test_pickle(self):
-        m = self.lib.train(Y, X, "-q")
-        assert pickle.loads(pickle.dumps(m)).get_decfun() == m.get_decfun()
 
     def test_interrupt(self):
         import signal

@@ -164,23 +164,3 @@ def test_hinge2_column_epochs(n, d, bias):
     assert np.all(np.delete(w, chosen) == 0.0)
     assert violations(w, slope, penalty)[chosen].max() <= 1e-6
     assert left <= 1e-6
-
-
-@pytest.mark.parametrize("bias", [-1.0, 0.5])
-def test_sums_over_rows_by_columns(bias):
-    """X'u, with the bias feature, from columns as from rows, by one thread as by three."""
-    from svmtool.compiled import threads
-
-    rng = np.random.default_rng(8)
-    X = rng.normal(size=(900, 700)) * (rng.random((900, 700)) < 0.9)
-    X[:, 5] = 0.0
-    columns = Columns(CsrRows(*csr_of(X), 700, bias))
-    u = rng.normal(size=900)
-    A = X if bias < 0 else np.hstack([X, np.full((900, 1), bias)])
-    found = []
-    for k in (1, 3):
-        threads.set_count(k)
-        found.append(columns.products(u))
-    threads.set_count(None)
-    np.testing.assert_allclose(found[0], A.T @ u, rtol=0, atol=1e-11)
-    assert np.array_equal(*found)

@@ -39,14 +39,6 @@ def test_logistic_state():
         assert np.all(u[:lo] == 9.0) and np.all(c[hi:] == 9.0)
 
 
-def test_logistic_loss_of_one_row():
-    """Each number separately, because a sum would hide small ones."""
-    one, u, c = np.ones(1), np.empty(1), np.empty(1)
-    for z in MARGINS:
-        loss = logistic_loops.logistic_state(np.array([z]), one, one, u, c, 0, 1)
-        np.testing.assert_allclose(loss, reference.logistic(z)[0], rtol=1e-14, atol=1e-300)
-
-
 @pytest.mark.parametrize("n", [0, 1, 7, 50])
 def test_logistic_search(n):
     rng = np.random.default_rng(n)

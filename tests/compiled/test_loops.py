@@ -24,7 +24,7 @@ def test_each_loop_has_a_test_here():
     check_each_loop_is_called(__file__, *MODULES)
 
 
-@pytest.mark.parametrize("n", [0, 1, 5, 200])
+@pytest.mark.parametrize("n", [0, 5, 200])
 def test_hinge_state(n):
     rng = np.random.default_rng(n)
     z, cost, y = rng.normal(1.0, 1.0, n), rng.random(n) * (rng.random(n) < 0.9), rng.choice([-1.0, 1.0], n)
@@ -40,7 +40,7 @@ def test_hinge_state(n):
             close(got, right)
 
 
-@pytest.mark.parametrize("n", [0, 1, 5, 200])
+@pytest.mark.parametrize("n", [0, 5, 200])
 def test_hinge_line_search_and_add_scaled(n):
     rng = np.random.default_rng(n)
     z, dz, cost, target = rng.normal(1.0, 1.0, n), rng.normal(size=n), rng.random(n), rng.normal(size=n)
@@ -60,7 +60,7 @@ SMOOTHINGS = [
     (1.0, 0.7, 1.0),
     (1.0, 3.0, 2.0),
     (1.0, 1e6, 1.0),
-    *((p, s, 1.0) for p in (1.3, 1.5, 1.7, 2.0) for s in (0.2, 50.0)),
+    *((p, s, 1.0) for p, s in ((1.3, 50.0), (1.5, 0.2), (2.0, 0.2))),
 ]
 every_smoothing = pytest.mark.parametrize("p, sigma, cap", SMOOTHINGS, ids=str)
 
@@ -75,7 +75,7 @@ def slacks(n: int):
 
 
 @every_smoothing
-@pytest.mark.parametrize("n", [0, 1, 5, 200])
+@pytest.mark.parametrize("n", [0, 5, 200])
 def test_power_state(n, p, sigma, cap):
     rng, z, target, y, cost, beta = slacks(n)
     before = cost * (rng.random(n) < 0.5)
@@ -103,7 +103,7 @@ def test_power_state(n, p, sigma, cap):
 
 
 @every_smoothing
-@pytest.mark.parametrize("n", [0, 1, 5, 200])
+@pytest.mark.parametrize("n", [0, 5, 200])
 def test_power_search(n, p, sigma, cap):
     rng, z, target, _, cost, beta = slacks(n)
     dz = rng.normal(size=n)
@@ -147,29 +147,6 @@ def test_dcd_epoch(n, d, loss, bias):
         assert descent.dual_value() <= p.value(descent.w) * (1 + 1e-12)
         shrunk |= not descent.complete
     assert shrunk or n != 12, "no row was shrunk away: the problem tests too little"
-
-
-@pytest.mark.parametrize("power", [1.0, 2.0])
-def test_dcd_epoch_over_a_tube(power):
-    """Each visit goes to the minimum over both sides of a row, never above zero on both, and the end is the optimum."""
-    p = reference.random_problem(5, 12, 5, C=2.0)
-    task = tube_of(p, CsrRows(*csr_of(p.X), 5), power)
-    diagonal, upper = (np.zeros(24), task.cost) if power == 1.0 else (0.5 / task.cost, np.full(24, np.inf))
-    descent = DualCoordinateDescent(task.rows, task.y, diagonal, upper, 3, target=task.target)
-    A, last = np.vstack([p.X, p.X]), 0.0
-    for _ in range(400):
-        descent.run()
-        assert not np.any((descent.alpha[:12] > 0.0) & (descent.alpha[12:] > 0.0))
-        close(descent.w, A.T @ (descent.alpha * task.y))
-        assert descent.dual_value() >= last - 1e-12
-        last = descent.dual_value()
-        if descent.pg_range < 1e-9:
-            if descent.complete:
-                break
-            descent.unshrink()
-    gradient = task.y * (A @ descent.w) - task.target + diagonal * descent.alpha
-    low, high = descent.alpha == 0.0, descent.alpha >= upper
-    assert np.max(np.where(low, -gradient, np.where(high, gradient, np.abs(gradient)))) <= 1e-8
 
 
 @pytest.mark.parametrize("power", [1.0, 2.0])

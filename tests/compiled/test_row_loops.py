@@ -9,9 +9,6 @@ from loop_suite import check_each_loop_is_called, close, every_shape, halves, ma
 from reference import csr_of
 
 from svmtool.compiled.loops.rows import row_loops
-from svmtool.data.csr import CsrRows
-from svmtool.data.dense import DenseRows
-from svmtool.data.replicated import RepeatedRows
 from svmtool.data.row_storage import draw_rows
 
 
@@ -50,26 +47,6 @@ def test_class_sums(n, d):
         close(sums, 1.0 + np.stack([X[lo:hi].T @ (u * (number == k))[lo:hi] for k in range(3)]))
 
 
-@pytest.mark.parametrize("n", [0, 1, 9000])
-def test_class_sums_of_dense_rows(n):
-    rng = np.random.default_rng(n)
-    X, u, number = rng.normal(size=(n, 66)), rng.normal(size=n), rng.integers(0, 3, n)
-    found = DenseRows(X, 2.0).class_sums(u, number, 3)
-    close(found, np.stack([X.T @ (u * (number == k)) for k in range(3)]))
-
-
-@pytest.mark.parametrize("bias", [-1.0, 1.5])
-@pytest.mark.parametrize("layout", ["csr", "dense", "repeated"])
-def test_sums_by_side(layout, bias):
-    rng, X, csr = made(300, 9)
-    rows = DenseRows(X, bias) if layout == "dense" else CsrRows(*csr, 9, bias)
-    if layout == "repeated":
-        rows, X = RepeatedRows(rows, 2), np.vstack([X, X])
-    A = X if bias < 0 else np.column_stack((X, np.full(len(X), bias)))
-    u, y = rng.normal(size=len(X)), rng.choice([-1.0, 1.0], len(X))
-    close(rows.sums_by_side(u, y), np.stack([A.T @ np.where(system, u, 0.0) for system in (y > 0, y < 0)]))
-
-
 @every_shape
 def test_quadratic(n, d):
     rng, X, csr = made(n, d)
@@ -92,21 +69,6 @@ def test_curvature_product(n, d):
         t = c[lo:hi] * (X[lo:hi] @ v + 0.5)
         close(g, 1.0 + X[lo:hi].T @ t)
         close(total, t.sum())
-
-
-@pytest.mark.parametrize("bias", [-1.0, 0.5])
-@pytest.mark.parametrize("used", [0, 7, 60, 300])
-def test_gram_of_dense_rows(used, bias):
-    """Few changed rows are updated in one product, many in parts."""
-    rng = np.random.default_rng(used)
-    X, c = rng.normal(size=(300, 66)), np.zeros(300)
-    c[rng.permutation(300)[:used]] = rng.normal(size=used)
-    rows = DenseRows(X, bias)
-    start = rng.normal(size=(rows.d, rows.d))
-    gram = start.copy()
-    rows.add_gram(c, gram)
-    A = X if bias < 0 else np.column_stack((X, np.full(300, bias)))
-    close(np.triu(gram), np.triu(start + A.T @ (c[:, None] * A)))
 
 
 @every_shape

@@ -14,9 +14,7 @@ import pytest
 
 from svmtool import registry
 from svmtool.data import mapped_arrays
-from svmtool.data.dense import DenseRows
 from svmtool.data.mapped_arrays import MappedArrays
-from svmtool.data.replicated import OrdinalRows, RepeatedRows
 from svmtool.formats.rowcache import arrays
 from svmtool.formats.rowcache import folder as row_folder
 from svmtool.formats.svmlight import table
@@ -53,10 +51,6 @@ def certified(model: str) -> tuple[float, float]:
     """Gap and primal value in a model file."""
     gap, primal = re.search(r"gap = (\S+) \(primal (\S+),", model).groups()
     return float(gap), float(primal)
-
-
-def test_the_issue_names_these():
-    assert {row.number for row in ROWS} == {0, 1, 2, 3, 11, 30, 31, 40, 42, 50, 70}
 
 
 def signed(header, **changes) -> None:
@@ -140,13 +134,6 @@ def test_folds_and_search_use_the_folder(data, svm_train, on_disk, parses, tmp_p
     assert parses == ["d"]
 
 
-def test_no_cache_leaves_nothing(data, svm_train, on_disk, tmp_path):
-    (tmp_path / "d").write_bytes((data / "breast_cancer").read_bytes())
-    assert svm_train("-q", "-s", 2, *MEMORY, "d", "m")[0] == 0
-    assert svm_train("-q", "-s", 2, *MEMORY, "--no-cache", "d", "m")[0] == 0
-    assert sorted(os.listdir(tmp_path)) == ["d", "m"]
-
-
 def test_scratch_tells_files_of_one_name_apart(data, svm_train, on_disk, tmp_path):
     for folder, name in (("a", "breast_cancer"), ("b", "breast_cancer.t")):
         (tmp_path / folder).mkdir()
@@ -169,18 +156,6 @@ def test_packed_files_and_standard_input(data, command, tmp_path):
     assert command("train", "-q", "-s", 2, *MEMORY, "-", "m2", input=text).returncode == 0
     assert (tmp_path / "m").read_bytes() == (tmp_path / "m1").read_bytes() == (tmp_path / "m2").read_bytes()
     assert sorted(os.listdir(tmp_path)) == ["d", "d.gz", "d.gz.rows", "m", "m1", "m2"]
-
-
-def test_a_small_file_stays_in_memory(data, svm_train, tmp_path):
-    (tmp_path / "d").write_bytes((data / "breast_cancer").read_bytes())
-    assert svm_train("-q", "-s", 2, *MEMORY, "d", "m")[0] == 0
-    assert sorted(os.listdir(tmp_path)) == ["d", "m"]
-
-
-def test_a_bad_line_is_named_and_leaves_nothing(svm_train, on_disk, tmp_path):
-    status, _, words = svm_train("-q", "-s", 2, *MEMORY, "d", "m", data="1 1:1\n-1 2:x\n")
-    assert status == 1 and "d" in words and "line 2" in words and "2:x" in words
-    assert os.listdir(tmp_path) == ["d"]
 
 
 @pytest.mark.parametrize(
@@ -285,12 +260,6 @@ def test_a_link_is_followed_and_stays(data, svm_train, on_disk, parses, tmp_path
     assert (tmp_path / "d.rows").is_symlink()
 
 
-def test_dangling_link_is_reported(svm_train, on_disk, tmp_path):
-    (tmp_path / "d.rows").symlink_to("unmounted/rows")
-    status, _, words = svm_train("-q", "-s", 2, *MEMORY, "d", "m", data="1 1:1\n-1 1:2\n")
-    assert status == 1 and "unmounted" in words and "--scratch DIR names another folder" in words
-
-
 def test_rows_are_on_the_disk_before_they_have_their_name(data, svm_train, on_disk, monkeypatch, tmp_path):
     (tmp_path / "d").write_bytes((data / "breast_cancer").read_bytes())
     done, sync, place = [], os.fsync, row_folder.place
@@ -307,29 +276,3 @@ def test_rows_are_on_the_disk_before_they_have_their_name(data, svm_train, on_di
     monkeypatch.setattr(row_folder, "place", named)
     assert svm_train("-q", "-s", 2, *MEMORY, "d", "m")[0] == 0
     assert {*arrays.ARRAYS, arrays.HEADER} <= set(done[: done.index("named")])
-
-
-def test_scattered_rows_are_read_in_storage_order(on_disk, monkeypatch, tmp_path):
-    """Between two checks of the memory at most one piece of the file is accessed."""
-    checks = []
-    monkeypatch.setattr(MappedArrays, "check", lambda self: checks.append(1))
-    monkeypatch.setattr("svmtool.data.row_storage.PIECE_NONZEROS", 40)
-    X = np.random.default_rng(0).standard_normal((200, 4))
-    dense = DenseRows(X, mapped=MappedArrays(10**12, str(tmp_path)))
-    assert not any(rows.in_memory for rows in (dense, dense.as_csr(), RepeatedRows(dense, 2), OrdinalRows(dense, 2)))
-    assert DenseRows(X).in_memory and RepeatedRows(DenseRows(X), 2).in_memory
-    for rows in (dense, dense.as_csr()):
-        for chosen in (np.arange(0, 200, 17), np.arange(5, 9), np.arange(200), np.empty(0, np.int64)):
-            runs = list(rows.runs(chosen))
-            assert [k for a, b in runs for k in range(a, b)] == list(range(len(chosen)))
-            assert all(len(set(chosen[a:b] // 10)) == 1 for a, b in runs if b > a)
-            checks.clear()
-            some = rows.take(chosen)
-            assert len(checks) >= len(set(chosen // 10))
-            if rows is not dense and len(chosen):
-                K = np.zeros((len(chosen), len(chosen)))
-                rows.fill_kernel(chosen, K, 0)
-                np.testing.assert_allclose(np.tril(K), np.tril(X[chosen] @ X[chosen].T), rtol=1e-12, atol=1e-12)
-            z = np.empty(len(chosen))
-            some.margins(np.arange(1.0, 5.0), np.ones(len(chosen)), z)
-            np.testing.assert_allclose(z, X[chosen] @ np.arange(1.0, 5.0), rtol=1e-13)

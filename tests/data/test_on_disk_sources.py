@@ -14,13 +14,6 @@ from svmtool.formats.rowcache import arrays
 from svmtool.formats.rowcache import folder as row_folder
 
 
-def test_standard_input_leaves_a_folder_of_that_name_alone(command, tmp_path):
-    strange("thesis.txt", tmp_path / "stdin.rows")
-    assert command("train", "-q", "-s", 2, *MEMORY, "-", "m", input=b"1 1:1\n-1 1:2\n").returncode == 0
-    assert sorted(os.listdir(tmp_path)) == ["m", "stdin.rows"]
-    assert os.listdir(tmp_path / "stdin.rows") == ["thesis.txt"]
-
-
 def test_a_pipe_may_stand_where_nobody_can_write(tmp_path):
     """A path in /dev/fd, as from the shell's <(zcat FILE)."""
     read, write = os.pipe()

@@ -14,7 +14,7 @@ if without_spark():
 
 from pyspark.ml.linalg import Vectors, VectorUDT  # noqa: E402
 from pyspark.sql import SparkSession  # noqa: E402
-from pyspark.sql.types import ArrayType, DoubleType, StringType, StructField, StructType  # noqa: E402
+from pyspark.sql.types import DoubleType, StringType, StructField, StructType  # noqa: E402
 
 from svmtool.cli.train import main as svm_train  # noqa: E402
 from svmtool.distributed import session as spark_session  # noqa: E402
@@ -80,13 +80,6 @@ def test_parquet_files_train_the_model_of_the_text(parts, dense, spark, session,
     assert gap <= 1e-10 and set(model.labels) == set(near.labels)
     sign = 1.0 if model.labels == near.labels else -1.0
     np.testing.assert_allclose(sign * model.W, near.W, rtol=1e-3, atol=1e-4)
-
-
-def test_arrays_of_numbers_are_vectors(spark, session, near):
-    rows = [(label, vector.toArray().tolist()) for label, vector in rows_of(TEXT)]
-    frame = spark.createDataFrame(rows, schema(ArrayType(DoubleType()))).coalesce(1)
-    model, _ = model_of(session, Frame(session, frame), Settings.of(solver=2, gap=1e-10))
-    np.testing.assert_allclose(model.W, near.W, rtol=1e-3, atol=1e-4)
 
 
 def test_a_column_of_weights(spark, session):

@@ -7,9 +7,7 @@ import gzip
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from conftest import REPOSITORY, without_spark
@@ -17,15 +15,10 @@ from conftest import REPOSITORY, without_spark
 if without_spark():
     pytest.skip(without_spark(), allow_module_level=True)
 
-from svmtool import progress  # noqa: E402
-from svmtool.cli.predict import spark  # noqa: E402
 from svmtool.cli.predict.command import main as svm_predict  # noqa: E402
-from svmtool.cli.predict.options import parse  # noqa: E402
 from svmtool.cli.train import main as svm_train  # noqa: E402
 from svmtool.distributed import predict as spark_predict  # noqa: E402
 from svmtool.distributed import session as spark_session  # noqa: E402
-from svmtool.distributed.reading import Text  # noqa: E402
-from svmtool.errors import DataError, SvmtoolError  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")  # of pyspark 3.5's own sockets
 
@@ -119,14 +112,6 @@ def test_features_that_the_model_does_not_have(name, run, models, tmp_path):
     assert "d has features up to 2000, the model " in here[2]
 
 
-@pytest.mark.parametrize("options", [(), ("-b", "1")])
-def test_no_rows(options, run, models, tmp_path):
-    (tmp_path / "d").write_bytes(b"")
-    here = run(*options, tmp_path / "d", models / "sure", tmp_path / "o1")
-    assert run("--spark", "x", *options, tmp_path / "d", models / "sure", tmp_path / "o2") == here
-    assert joined(tmp_path / "o2") == (tmp_path / "o1").read_bytes()
-
-
 @pytest.mark.parametrize("line", [1, 500, 1100])
 def test_a_bad_line_is_named_and_leaves_nothing(line, run, models, tmp_path):
     lines = (REPOSITORY / "data" / "digits").read_bytes().splitlines(keepends=True)
@@ -160,29 +145,6 @@ def test_an_input_that_is_not_there_is_one_sentence(name, run, models, tmp_path)
     assert (status, out, err.count("\n")) == (1, "", 1)
     assert err.startswith("can't open input file") and "Exception" not in err
     assert os.listdir(tmp_path) == ["empty"]
-
-
-@pytest.mark.parametrize("name", ["", "nothing://there/o"])
-def test_an_output_that_cannot_be_is_one_sentence(name, run, models, tmp_path):
-    status, out, err = run("--spark", "x", REPOSITORY / "data" / "digits", models / "classes", name)
-    assert (status, out, err.count("\n")) == (1, "", 1)
-    assert err.startswith(f"can't open output directory {name or repr('')}: ") and "Exception" not in err
-
-
-def test_the_line_of_progress_tells_of_the_parts(models, monkeypatch):
-    shown = []
-
-    def score(session, path, targets, scorer, watch):
-        watch(2, 7)
-        shown.append([part.count() for part in kept.parts])
-        return []
-
-    context = SimpleNamespace(broadcast=lambda content: content)
-    monkeypatch.setattr(spark_predict, "score", score)
-    monkeypatch.setattr(spark_session, "Session", lambda *_: contextlib.nullcontext(SimpleNamespace(context=context)))
-    with progress.shown() as kept:
-        spark.predict(parse(["--spark", "x", "d", str(models / "classes"), "o"]))
-    assert shown == [["scoring 3 of 7"]]
 
 
 @pytest.mark.parametrize(
@@ -248,16 +210,6 @@ def test_an_interrupt_leaves_nothing(session, tmp_path):
     assert os.listdir(tmp_path) == []
 
 
-def test_a_directory_that_appears_meanwhile_is_left_alone(session, tmp_path):
-    def appear(done, total):
-        (tmp_path / "o").mkdir(exist_ok=True)
-
-    data = REPOSITORY / "data" / "digits"
-    with pytest.raises(SvmtoolError, match="can't write .*/o: "):
-        spark_predict.score(session, str(data), [str(tmp_path / "o")], copy, appear)
-    assert os.listdir(tmp_path) == ["o"] and os.listdir(tmp_path / "o") == []
-
-
 def test_of_two_directories_both_are_written_or_none(run, models, tmp_path, monkeypatch):
     publish = spark_predict._Folder.publish
 
@@ -272,48 +224,6 @@ def test_of_two_directories_both_are_written_or_none(run, models, tmp_path, monk
     assert (status, out) == (1, "")
     assert err == f"can't write {tmp_path}/s: it was created by another process; nothing was written\n"
     assert os.listdir(tmp_path) == ["s"] and os.listdir(tmp_path / "s") == []
-
-
-def test_the_first_of_several_bad_lines_is_named(session, tmp_path):
-    """For any order of the partitions."""
-    for name in "abcd":
-        (tmp_path / name).write_bytes(b"3 1:1\n" * 100)
-    for asked in (f"{tmp_path}/[abcd]", f"{tmp_path}/b,{tmp_path}/a,{tmp_path}/c"):
-        with pytest.raises(DataError) as e:
-            spark_predict.score(session, asked, [str(tmp_path / "o")], bad_but_slow, lambda *_: None)
-        assert (e.value.line, e.value.file) == (7, f"{tmp_path}/{'a' if '[' in asked else 'b'}")
-
-
-def bad_but_slow(source, part):
-    """All parts but the first fail at once, the first after some time."""
-    time.sleep(0.0 if part else 1.0)
-    raise DataError(7, "", "token", "reason")
-    yield
-
-
-@pytest.mark.parametrize("whole", [True, False])
-def test_a_fault_is_counted_from_the_beginning_of_its_file(whole, session, tmp_path):
-    """Also if the line counts of earlier parts are unknown, several splits are merged, or other files precede."""
-    for name, rows in (("a", 10), ("b", 100)):
-        (tmp_path / name).write_bytes(b"x\n" * rows)
-    text = Text(session, f"{tmp_path}/a,{tmp_path}/b")
-    text.splits = session.context.textFile(f"{tmp_path}/a,{tmp_path}/b", 4)
-    part = text.splits.getNumPartitions() - 1  # the last of b
-    assert part > 2
-    ahead = text.splits.mapPartitionsWithIndex(lambda k, rows: [sum(1 for _ in rows)]).collect()[:part]
-    fault = DataError(7 + (sum(ahead) if whole else 0), "", "token", "reason")
-    text.partitions = 1
-    e = text.fault(0, fault) if whole else text.fault_in([part], fault, {1: ahead[1]})
-    assert (e.line, e.file) == (sum(ahead) - 10 + 7, str(tmp_path / "b"))
-
-
-def test_a_fault_in_a_file_that_is_read_twice(session, tmp_path):
-    (tmp_path / "a").write_bytes(b"x\n" * 100)
-    text = Text(session, f"{tmp_path}/a")
-    text.splits = session.context.textFile(f"{tmp_path}/a,{tmp_path}/a", 4)
-    counts = text.splits.mapPartitionsWithIndex(lambda k, rows: [sum(1 for _ in rows)]).collect()
-    assert len(counts) == 4 and counts[0] == counts[2]
-    assert text.fault_in([3], DataError(7, "", "token", "reason"), {}).line == counts[0] + 7
 
 
 def test_the_command_on_a_standalone_cluster(models, tmp_path):

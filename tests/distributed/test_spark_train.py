@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
 from types import SimpleNamespace
 
 import numpy as np
@@ -21,7 +20,6 @@ from svmtool import registry
 from svmtool.distributed import train
 from svmtool.distributed.reading import Text
 from svmtool.distributed.session import error_text
-from svmtool.distributed.stage import BarrierStage
 from svmtool.errors import SvmtoolError
 from svmtool.formats.models import linear
 from svmtool.models.linear import sigmoids_of
@@ -217,58 +215,10 @@ def test_invalid_paths_are_refused(spark_train, tmp_path):
         assert not (tmp_path / "m").exists()
 
 
-@on_spark
-def test_empty_files(spark_train, tmp_path):
-    (tmp_path / "d").write_text("")
-    status, out, err = spark_train("-q", "-s", 2, tmp_path / "d", "m")
-    assert (status, out) == (0, "") and "has no rows" in err
-    (tmp_path / "folder").mkdir()
-    status, out, err = spark_train("-q", "-s", 2, tmp_path / "folder", "m")
-    assert (status, out) == (1, "") and "no file matches" in err
-
-
-@on_spark
-def test_files_of_a_folder_are_read_in_order_of_names(spark_train, tmp_path):
-    """The classes of a model are in the order of appearance in the rows."""
-    folder = tmp_path / "parts"
-    folder.mkdir()
-    for label in (5, 3, 9, 1, 7):
-        (folder / f"part-{9 - label}").write_text(f"{label} {label}:1\n")
-    status, out, err = spark_train("-q", "-s", 2, folder, "m")
-    assert (status, err) == (0, "") and linear.read("m").labels == (9, 7, 5, 3, 1)
-    (folder / "part-0").write_bytes(b"9 1:1 \r\n9 2:2\r3:1\n")
-    status, out, err = spark_train("-q", "-s", 2, folder, "m")
-    assert status == 1 and "at line 2: " in err and "part-0: token '2:2\\r3:1'" in err
-
-
-NAMES = [
-    "a,b.txt",
-    ",",
-    "sp ace",
-    " at ends ",
-    "ha#sh",
-    "per%20cent",
-    "ünï-日本",
-    "br[1]",
-    "br[1",
-    "cu{1,2}",
-    "cu{1",
-    "x}y",
-]
-NAMES += [
-    "st*r",
-    "qu?st",
-    "back\\slash",
-    "$x",
-    "${user.home}",
-    "ca^ret",
-    "(p",
-    "p|q",
-    "[!a]",
-    "a=b",
-    "quo'te\"",
-    "am&p;",
-]
+NAMES = (
+    "a,b.txt", ",", "sp ace", " at ends ", "ha#sh", "per%20cent", "ünï-日本", "br[1]", "br[1", "cu{1,2}", "cu{1",
+    "st*r", "qu?st", "back\\slash", "${user.home}", "p|q", "quo'te\"",
+)  # fmt: skip
 
 
 @on_spark
@@ -287,16 +237,6 @@ def test_existing_names_are_used_unchanged(session, tmp_path):
             assert Text(session, str(path)).splits.collect() == [f"{where} {name}".encode()]
     for path in (f"{tmp_path}/ha#sh,{tmp_path}/br[1]", f"{tmp_path}/{{ha#sh,br?1]}}"):
         assert sorted(Text(session, path).splits.collect()) == [b"file br[1]", b"file ha#sh"]
-
-
-@on_spark
-def test_folders_in_folders_are_read_by_name(session, tmp_path):
-    for name in ("b=2/h/b", "b=2/h/a", "b=2/z", "b=1/k", "b=1/j", "_temporary/q", "aa", "zz", "_SUCCESS", ".zz.crc"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(name)
-    (tmp_path / "empty").mkdir()
-    for path in (tmp_path, f"{tmp_path}/*"):
-        assert b" ".join(Text(session, str(path)).splits.collect()) == b"aa b=1/j b=1/k b=2/h/a b=2/h/b b=2/z zz"
 
 
 @on_spark
@@ -328,22 +268,6 @@ def test_limits_and_ctrl_c_keep_the_best_model(spark_train, session, data, monke
 
 
 @on_spark
-def test_ctrl_c_while_java_works_is_no_traceback(session, caplog):
-    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
-    with pytest.raises(KeyboardInterrupt):
-        session.context._jvm.java.lang.Thread.sleep(3000)
-    assert caplog.records == []
-
-
-@on_spark
-def test_a_large_file_is_cut_in_as_many_splits_as_tasks(session, tmp_path):
-    """Else all its text would be shuffled before the barrier stage."""
-    with open(tmp_path / "large", "wb") as f:
-        f.truncate(500_000_000)  # a hole: nothing is read
-    assert Text(session, str(tmp_path / "large"), few=True).splits.getNumPartitions() == session.slots
-
-
-@on_spark
 def test_more_splits_than_tasks_are_joined_in_order(session, tmp_path):
     """A barrier stage has a task for each partition: neighbouring files are merged."""
     lines = numbers_text(3, n=300).splitlines(keepends=True)
@@ -359,13 +283,3 @@ def test_more_splits_than_tasks_are_joined_in_order(session, tmp_path):
     whole = tmp_path / "whole"
     whole.write_text("".join(lines))
     assert Text(session, str(whole), few=True).splits.getNumPartitions() == 2
-
-
-@on_spark
-def test_fewer_places_than_partitions_is_a_sentence(session, tmp_path):
-    (tmp_path / "d").write_text(numbers_text(2))
-    text = Text(session, str(tmp_path / "d"), few=True)
-    text.splits = session.context.textFile(str(tmp_path / "d"), 4, use_unicode=False)
-    text.partitions = text.splits.getNumPartitions()
-    with pytest.raises(SvmtoolError, match=r"^ERROR: --spark: a barrier stage needs a free core for each task"):
-        BarrierStage(session, text)

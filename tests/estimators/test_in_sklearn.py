@@ -9,11 +9,10 @@ import pytest
 
 pytest.importorskip("sklearn", reason="needs scikit-learn: pip install 'svmtool[sklearn]'")
 
-import scipy.sparse as sp  # noqa: E402
 from joblib import Parallel, delayed, parallel_backend  # noqa: E402
 from sklearn.base import clone  # noqa: E402
 from sklearn.calibration import CalibratedClassifierCV  # noqa: E402
-from sklearn.datasets import load_breast_cancer, make_classification  # noqa: E402
+from sklearn.datasets import load_breast_cancer  # noqa: E402
 from sklearn.ensemble import StackingClassifier  # noqa: E402
 from sklearn.exceptions import ConvergenceWarning, NotFittedError  # noqa: E402
 from sklearn.inspection import permutation_importance  # noqa: E402
@@ -39,15 +38,6 @@ def test_probabilities(method, make, data):
     assert np.allclose(p.sum(axis=1), 1.0) and np.mean(model.classes_[p.argmax(axis=1)] == model.predict(X)) > 0.85
     assert (pickle.loads(pickle.dumps(model)).predict_proba(X) == p).all()
     assert not hasattr(make(), "predict_proba")
-
-
-def test_probabilities_do_not_depend_on_the_shape_of_decision_values():
-    X, y = iris()
-    p, q = (
-        ours.SVC(probability="isotonic", decision_function_shape=shape).fit(X, y).predict_proba(X)
-        for shape in ("ovr", "ovo")
-    )
-    assert (p == q).all()
 
 
 @pytest.mark.parametrize("make", ALL)
@@ -94,22 +84,6 @@ def test_warnings_and_errors():
         ours.LinearSVC(C=-1.0).fit(X, y)
     with pytest.raises(ValueError, match="LPSVC"):
         ours.LinearSVC(penalty="l1", loss="hinge").fit(X, y)
-
-
-def test_warm_start_begins_at_the_last_answer():
-    X, y = load_breast_cancer(return_X_y=True)
-    X = StandardScaler().fit_transform(X)
-    cold = ours.LogisticRegression(l1_ratio=1.0, tol=1e-8, warm_start=True).fit(X, y)
-    first = cold.n_iter_.sum()
-    assert cold.fit(X, y).n_iter_.sum() <= first and cold.gap_ <= 1e-8
-
-
-def test_dataframes_and_set_output():
-    pd = pytest.importorskip("pandas", reason="needs pandas")
-    X, y = two_classes()
-    frame = pd.DataFrame(X, columns=[f"f{i}" for i in range(6)])
-    model = make_pipeline(StandardScaler().set_output(transform="pandas"), ours.LinearSVC()).fit(frame, y)
-    assert list(model[-1].feature_names_in_) == list(frame.columns)
 
 
 @pytest.mark.filterwarnings("ignore:OrdinalSVM ranks the classes by the alphabet")
@@ -167,34 +141,6 @@ def test_onnx_of_a_precomputed_kernel(name):
         assert np.mean(found == model.predict(K)) > 0.98
 
 
-def test_what_onnx_has_no_form_for():
-    skl2onnx = pytest.importorskip("skl2onnx", reason="needs skl2onnx")
-    from svmtool.sklearn import onnx
-
-    onnx.register()
-    X, y = two_classes()
-    for options in ({"kernel": lambda a, b: a @ b.T}, {"probability": "isotonic"}):
-        model = ours.SVC(**options).fit(X, y)
-        with pytest.raises(ValueError, match="ONNX"):
-            skl2onnx.to_onnx(model, X[:1].astype(np.float32))
-
-
-@pytest.mark.parametrize("classes", [2, 3])
-def test_onnx_probabilities(classes):
-    skl2onnx = pytest.importorskip("skl2onnx", reason="needs skl2onnx")
-    runtime = pytest.importorskip("onnxruntime", reason="needs onnxruntime")
-    from svmtool.sklearn import onnx
-
-    onnx.register()
-    X, y = iris()
-    X, y = X.astype(np.float32), np.minimum(np.searchsorted(["a", "b", "c"], y), classes - 1)
-    model = ours.LogisticRegression().fit(X, y)
-    text = skl2onnx.to_onnx(model, X[:1], options={"zipmap": False}).SerializeToString()
-    session = runtime.InferenceSession(text, providers=["CPUExecutionProvider"])
-    found = session.run(None, {session.get_inputs()[0].name: X})[1]
-    np.testing.assert_allclose(found, model.predict_proba(X), atol=1e-5)
-
-
 def test_warnings_stand_at_the_line_that_called():
     X, y = load_breast_cancer(return_X_y=True)
     for make in (ours.LinearSVC, ours.SVC, ours.LinearSVR, ours.LinearOneClassSVM):
@@ -234,11 +180,6 @@ def test_support_vectors_are_counted_among_all_rows():
     assert np.allclose(p.sum(axis=1), 1.0)
 
 
-def test_many_features_have_no_leave_one_out_score():
-    X = sp.random(60, 3000, 0.01, format="csr", random_state=0)
-    assert ours.LSSVC().fit(X, np.arange(60) % 2).loo_score_ is None
-
-
 def test_l1_ratio_is_the_penalty():
     X, y = two_classes()
     l2, l1 = ours.LogisticRegression(l1_ratio=0.0).fit(X, y), ours.LogisticRegression(l1_ratio=1.0, C=0.05).fit(X, y)
@@ -269,14 +210,6 @@ def test_an_interrupted_fit_leaves_the_estimator_unfitted(monkeypatch):
         model.fit(X, y)
     with pytest.raises(NotFittedError):
         model.predict(X)
-
-
-def test_crammer_singer_converges_on_small_data():
-    for seed in (1, 4, 6):  # of eight those of the most epochs
-        X, y = make_classification(
-            60, 5, n_informative=4, n_redundant=0, n_classes=3, n_clusters_per_class=1, random_state=seed, flip_y=0.1
-        )
-        assert ours.LinearSVC(multi_class="crammer_singer").fit(X, y).gap_ <= 1e-4
 
 
 class Counting:

@@ -73,8 +73,3 @@ def test_samples_and_limits_of_a_papers_algorithm(monkeypatch):
         ConvergenceWarning, match="FastOneClassSVM: not converged: Solver terminated early.*: raise max_"
     ):
         estimators.FastOneClassSVM(method="paper", theta=1e-6, max_iter=1).fit(rows_and_classes("FastOneClassSVM")[0])
-
-
-def test_a_free_intercept_with_the_hinge_uses_the_engine(monkeypatch):
-    _, used = fitted("LinearSVC", monkeypatch, loss="hinge", regularize_intercept=False)
-    assert [(row.number, row.printed) for row in used] == [(31, False)]

@@ -81,16 +81,6 @@ def test_the_command_predicts_what_the_estimator_predicts(name, tmp_path, monkey
                     np.testing.assert_allclose(shares, made.predict_proba(X), atol=1e-5)
 
 
-def test_changed_weights_and_copies_are_what_is_saved():
-    made = ours.LinearSVC().fit(X, GRADE)
-    made.sparsify()
-    again = svmtool.loads(svmtool.dumps(made))
-    made.densify()
-    np.testing.assert_array_equal(again.W[:-1].T, made.coef_)
-    made.coef_ *= 2.0
-    np.testing.assert_array_equal(svmtool.loads(svmtool.dumps(made)).W[:-1].T, made.coef_)
-
-
 def test_a_precomputed_kernel_is_saved_and_a_function_is_not():
     K = X @ X.T
     made = ours.SVC(kernel="precomputed").fit(K, GRADE)

@@ -106,10 +106,3 @@ def test_negative_weights_leave_rows_out(name):
     for none in (np.zeros(60), -w * (w < 0) - 1.0):
         with pytest.raises(ValueError, match="zero"):
             make().fit(X, y, sample_weight=none)
-
-
-def test_nusvc_takes_class_weight():
-    X, y, _ = made(5)
-    with pytest.warns(UserWarning, match="class_weight has no effect"):
-        model = ours.NuSVC(nu=0.2, class_weight={"no": 4.0, "yes": 1.0}).fit(X, y)
-    assert np.array_equal(model.decision_function(X), ours.NuSVC(nu=0.2).fit(X, y).decision_function(X))

@@ -18,9 +18,8 @@ from adapt_suite import Row, apart, batch, draw, streamed, text_of_rows, weights
 from svmtool.data.class_statistics import ClassStatistics
 from svmtool.errors import ModelError
 from svmtool.formats.adaptable import state as adaptable_state
-from svmtool.formats.adaptable.row_log import ModelLock, RowLog, hashes_of
+from svmtool.formats.adaptable.row_log import ModelLock, RowLog
 from svmtool.formats.models import linear
-from svmtool.formats.svmlight.table import read
 
 RNG = np.random.default_rng(1)
 ROWS, NEW = draw(RNG, 30, 4), draw(RNG, 8, 4)
@@ -70,52 +69,6 @@ def test_a_row_is_the_same_however_it_is_written(ready):
     )
     assert ready("--remove", "old", "-i", "m")[0] == 0
     assert apart(weights_in("m"), batch(ROWS[5:])) <= 1e-8
-
-
-def test_hashes_differ_where_rows_do(tmp_path):
-    rows = [Row(1, x) for x in ((1.0, 2.0), (2.0, 1.0), (1.0, 0.0, 2.0), (), (1.0,))] + [Row(2, (1.0, 2.0))]
-    (tmp_path / "d").write_text(text_of_rows([*rows, *rows]))
-    table = read(str(tmp_path / "d"))
-    hashes = hashes_of(table)
-    assert len(set(hashes[:6].tolist())) == 6 and np.array_equal(hashes[:6], hashes[6:])
-    assert not set(hashes.tolist()) & set(hashes_of(table.replace(weights=np.full(len(table), 2.0))).tolist())
-    assert not np.any(hashes & np.uint64(1))
-
-
-def test_log_counts_rows_like_a_multiset(tmp_path):
-    """Compared with a simple count, over several pieces."""
-    rng, held = np.random.default_rng(2), {}
-    keys = rng.integers(0, 2**63, 300, dtype=np.uint64) << np.uint64(1)
-    log = RowLog.create(str(tmp_path / "log"))
-    log.append(keys[:100])
-    for key in keys[:100].tolist():
-        held[key] = held.get(key, 0) + 1
-    for _ in range(200):
-        some = rng.choice(keys, rng.integers(1, 6))
-        if rng.random() < 0.5:
-            log.append(some)
-            change = 1
-        else:
-            left, first = dict(held), None
-            for k, key in enumerate(some.tolist()):
-                left[key] = left.get(key, 0) - 1
-                if left[key] < 0 and first is None:
-                    first = k
-            assert log.first_missing(some) == first
-            if first is not None:
-                continue
-            log.append(some, removed=True)
-            change = -1
-        for key in some.tolist():
-            held[key] = held.get(key, 0) + change
-    log.close()
-
-
-@pytest.mark.parametrize("name", FILES[1:])
-def test_a_missing_file_is_reported(ready, name):
-    Path(name).unlink()
-    status, _, err = ready("--add", "new", "-i", "m")
-    assert status == 1 and name in err and "Traceback" not in err
 
 
 def test_a_state_that_does_not_belong_to_the_model_is_refused(ready, svm_train):
@@ -241,16 +194,6 @@ def test_a_run_that_is_killed_leaves_the_old_model_or_the_new(ready, argv, tmp_p
         assert not [name for name in os.listdir() if name.endswith((".new", ".lock"))]
 
 
-def test_training_anew_behind_a_run_that_was_killed(ready, tmp_path, monkeypatch):
-    """The next run may be killed too; the first one's change is not lost."""
-    Path("d2").write_text(text_of_rows(NEW))
-    assert killed([f"{step},0" for step in range(6)], ["d2", "m"]) == [9] * 12
-    for step in range(6):
-        monkeypatch.chdir(tmp_path / f"{step},0")
-        assert ready("--add", "new", "-i", "m")[0] == 0
-        assert apart(weights_in("m"), batch((NEW if step else ROWS) + NEW)) <= 1e-8
-
-
 @pytest.mark.parametrize(
     "argv, sentence",
     [
@@ -352,20 +295,6 @@ def test_a_stream_is_learnt_while_it_runs_and_ended_by_ctrl_c(tmp_path, monkeypa
     adaptable_state.read("m")
 
 
-def test_a_stream_by_seconds_into_an_old_model(ready, tmp_path):
-    process = begin(tmp_path, "--every-seconds", "0.1", "-i", "m")
-    try:
-        before = Path("m").read_bytes()
-        process.stdin.write(text_of_rows(NEW[:4]).encode())
-        process.stdin.flush()
-        wait_for(lambda: Path("m").read_bytes() != before, process)
-        out, err = process.communicate(text_of_rows(NEW[4:]).encode(), timeout=60)
-    finally:
-        process.kill()
-    assert process.returncode == 0 and err == b"" and b"Rows in the model = 38" in out
-    assert apart(weights_in("m"), batch(ROWS + NEW)) <= 1e-8
-
-
 def test_a_malformed_line_of_a_stream_costs_none_before_it(ready, svm_train):
     stream = text_of_rows(NEW) + "1 1:1 1:2\n1 3:4\n"
     status, _, err = streamed(svm_train, stream, "-s", 71, "--add", "-", "-i", "m")
@@ -383,12 +312,6 @@ def test_a_row_that_cannot_be_added_costs_none_before_it(ready, svm_train, bad, 
     assert status == 1 and err.startswith(f"-: line {len(kept) + 1}: ")
     assert f"Rows in the model = {len(ROWS + kept)}\n" in out
     assert apart(weights_in("m"), batch(ROWS + kept)) <= 1e-8
-
-
-def test_a_stream_whose_first_row_cannot_be_added_changes_nothing(ready, svm_train):
-    before = contents()
-    status, _, err = streamed(svm_train, "1 1:1e200\n", "-s", 71, "--add", "-", "-i", "m")
-    assert status == 1 and err.startswith("-: line 1: ") and contents() == before
 
 
 def test_an_empty_stream_makes_a_model_of_no_rows(svm_train):

@@ -26,23 +26,16 @@ RANGE = "ERROR: failed to read scaling parameters: PATH:"
 # reader, beginning, repeated text, message
 CASES = [
     (linear.read, "", "a", NO_TEXT),
-    (linear.read, "", "1 ", "unknown text in model file: [1]"),
     (linear.read, "", "\n", "can't open model file PATH: not a text file: it contains only blanks"),
     (linear.read, LINEAR[:36], "1", NO_TEXT),
-    (linear.read, LINEAR[:36], "1 ", "unknown text in model file: [1]"),
     (linear.read, LINEAR, "a", NO_TEXT),
-    (linear.read, LINEAR, "a ", WEIGHT + " 1 is 'a'"),
     (linear.read, LINEAR + "1 \n" * 500_000, "a ", WEIGHT + " 500001 is 'a'"),
     (linear.read, LINEAR, "1", NO_TEXT),
     (linear.read, MANY, "1 ", "ERROR: label: 2000000000 classes exceed the limit of"),
-    (kernel.read, "", "a", NO_TEXT),
     (kernel.read, MANY, "1 ", "ERROR: label: 2000000000 classes exceed the limit of"),
     (kernel.read, MANY.replace("label", "rho"), "0 ", "ERROR: nr_class: 2000000000 classes have more pairs than"),
-    (kernel.read, KERNEL, "a", NO_TEXT),
     (kernel.read, KERNEL, "a\n", VECTOR + " 1: token 'a'"),
     (kernel.read, KERNEL + "1 1:1\n" * 250_000, "2 1:x\n", VECTOR + " 250001: token '1:x'"),
-    (ranges.read, "x\n", "a", RANGE + " not a text file: a word is longer than 1 MB"),
-    (ranges.read, "x\n-1 1\n1 ", "1", RANGE + " not a text file: a word is longer than 1 MB"),
     (ranges.read, "x\n-1 1\n", "1 ", RANGE + " feature 1 follows 1: indices must ascend"),
     (ranges.read, "x\n-1 1\n", "a ", RANGE + " 'a' is not a feature index"),
 ]
@@ -77,18 +70,6 @@ def test_refused_early(read, begun, goes_on, sentence, tmp_path, monkeypatch):
     assert sent - len(begun) < 1 << 23
 
 
-@pytest.mark.parametrize("text", ["x\n-1 1\n1 0 2\n3 0.5 4e300\n", "y\n0 1\n-5 5\nx\n-1 1\n1 0 2\n"])
-def test_ranges_read_in_pieces(text, tmp_path, monkeypatch):
-    (tmp_path / "r").write_text(text)
-    whole = ranges.read(str(tmp_path / "r"))
-    for block in range(1, 9):
-        monkeypatch.setattr(ranges, "RANGE_FILE_BYTES", block)
-        some = ranges.read(str(tmp_path / "r"))
-        assert (some.y, some.x) == (whole.y, whole.x) and some.x is not None
-        for name in ("index", "low", "high"):
-            assert getattr(some, name).tolist() == getattr(whole, name).tolist()
-
-
 @pytest.mark.parametrize("module, text", [
     (linear, LINEAR.replace("2000000000", "5") + "1 \n-0 \n2.5e-300 \n" + "7" * 400
      + "e-400 \n3\t\n# note 1\n# note 2\n"),
@@ -109,15 +90,6 @@ def test_models_read_in_windows(module, text, tmp_path, monkeypatch):
         module.write(str(tmp_path / "got"), some)
         assert (tmp_path / "got").read_bytes() == (tmp_path / "wanted").read_bytes()
         assert some.notes == whole.notes
-
-
-def test_where_the_text_is_wrong_does_not_depend_on_windows(tmp_path, monkeypatch):
-    path = tmp_path / "m"
-    path.write_text(LINEAR.replace("bias -1", "rho 0\n\nbias nan"))
-    for window in (1, 5, 40, 1000):
-        monkeypatch.setattr(model_text, "WINDOW_BYTES", window)
-        with pytest.raises(SvmtoolError, match="line 7: bias is nan"):
-            linear.read(str(path))
 
 
 def test_weights_of_zero_take_no_memory(tmp_path):

@@ -16,9 +16,7 @@ from sampling import pairs_in_turn
 
 from svmtool import registry
 from svmtool.cli.predict.command import main as predict
-from svmtool.data.class_statistics import ClassStatistics
 from svmtool.errors import ModelError
-from svmtool.formats.adaptable import state
 from svmtool.formats.models import kernel, linear
 from svmtool.models.linear import LinearModel, sigmoid_notes
 
@@ -79,14 +77,6 @@ def test_kernel(svm_train, place):
     assert Path("m").read_bytes() == before
 
 
-def test_state(tmp_path):
-    sums = ClassStatistics((), 2)
-    sums.gram[0, 1, 1] = np.inf
-    with pytest.raises(ModelError, match="weights overflowed"):
-        state.write(str(tmp_path / "m"), state.State(71, 1.0, 1.0, (), sums))
-    assert not list(tmp_path.iterdir())
-
-
 @pytest.mark.parametrize(
     ("solver", "data"),
     pairs_in_turn(
@@ -105,12 +95,6 @@ def test_whatever_is_written_is_finite(svm_train, solver, data):
             assert not re.search(r"\b(nan|inf)", "\n".join(numbers), re.IGNORECASE)
 
 
-def test_warnings_of_numpy_are_not_shown(command, tmp_path):
-    (tmp_path / "d").write_text(SMALL)
-    done = command("train", "-s", 2, "-c", "1e200", "-q", "d", "m")
-    assert b".py" not in done.stderr and b"RuntimeWarning" not in done.stderr
-
-
 COMMANDS = "train -q d m", "train -q -t 2 d m", "scale d", "predict --metrics d model o", "predict d model o"
 
 
@@ -122,26 +106,6 @@ def test_too_little_memory_is_one_sentence(kilobytes, argv, svm_train, tmp_path)
     done = subprocess.run(["sh", "-c", line], cwd=tmp_path, capture_output=True, timeout=60)
     plain = argv.startswith("predict d")  # which does without numpy
     assert (done.returncode, done.stderr) in (((0, b""), (1, MEMORY)) if plain else ((1, MEMORY),))
-
-
-@pytest.mark.parametrize(
-    ("kilobytes", "argv"), pairs_in_turn([150000, 156000, 163000, 170000, 200000], ["-s 2", "-t 2 --threads 8"])
-)
-def test_little_memory_is_enough_or_one_sentence(kilobytes, argv, tmp_path):
-    """The threads' own reserves leave OpenBLAS space for its buffer."""
-    rng = np.random.default_rng(1)
-    (tmp_path / "d").write_text(text_of(rng.normal(size=(400, 40)), rng.integers(0, 5, 400)))
-    line = f"ulimit -v {kilobytes}; exec {sys.executable} -m svmtool train -q {argv} d m"
-    done = subprocess.run(["sh", "-c", line], cwd=tmp_path, capture_output=True, timeout=60)
-    assert (done.returncode, done.stderr) in ((0, b""), (1, MEMORY))
-
-
-@pytest.mark.parametrize("solver", [1, 12])
-def test_what_is_printed_of_numbers_beyond_range_is_a_number(svm_train, solver):
-    data = "".join(f"{(-1) ** k} 1:{100 + k} 2:{k % 3}\n" for k in range(9))
-    with np.errstate(all="ignore"):
-        status, out, err = svm_train("-s", solver, "-c", "1e200", "d", "m", data=data)
-    assert status == 0 and "Objective value = " in out and "nan" not in out and "not converged" in err
 
 
 @pytest.mark.parametrize(

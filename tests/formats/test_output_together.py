@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -90,12 +89,3 @@ def test_no_moment_of_a_writer_lets_another_remove_its_file(moment, tmp_path, mo
         assert (tmp_path / "m").read_bytes() == b"new"
         assert seen == [True, True]
     assert not list(tmp_path.glob(".m.*"))
-
-
-@pytest.mark.parametrize("make", [Path.mkdir, lambda path: path.symlink_to("."), lambda path: path.symlink_to("x")])
-def test_a_refusal_says_its_words_once(make, tmp_path):
-    make(tmp_path / "x")
-    for refusal in ("can't open output file", "can't save model to file"):
-        with pytest.raises(SvmtoolError) as caught, output.replacing(str(tmp_path / "x"), refusal):
-            pass
-        assert str(caught.value).count(refusal) == 1 and str(caught.value).count(str(tmp_path)) == 1

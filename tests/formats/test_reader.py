@@ -6,7 +6,6 @@ import bz2
 import gzip
 import lzma
 import os
-import struct
 import subprocess
 import sys
 import threading
@@ -135,23 +134,6 @@ def test_halfway_cases_read_like_float(tmp_path):
     assert bits(parsed(tokens, str(tmp_path / "d"))) == bits(np.array([float(t) for t in tokens]))
 
 
-def spelled(sign: str, n: int, width: int, at: int, power: str) -> str:
-    """At least `width` digits, with a point behind `at` of them if there are so many."""
-    digits = f"{n:0{width}}"
-    return sign + digits[:at] + "." * (at <= len(digits)) + digits[at:] + power
-
-
-signs, powers = st.sampled_from(["", "+", "-"]), st.from_regex(r"\A([eE][+-]?[0-9]{1,2})?\Z")
-decimals = st.builds(spelled, signs, st.integers(0, 10**25 - 1), st.integers(1, 25), st.integers(0, 30), powers)
-
-
-@settings(deadline=None, max_examples=100)
-@given(st.lists(decimals, min_size=1))
-def test_any_decimal_reads_like_float(tmp_path_factory, tokens):
-    wanted = [float(t) for t in tokens]
-    assert bits(parsed(tokens, str(tmp_path_factory.mktemp("n") / "d"))) == bits(np.array(wanted))
-
-
 @pytest.mark.parametrize(
     "token, value", [("0x1p3", 8.0), ("-0X.8", -0.5), ("0x1.8p-1", 0.75), ("0e-400", 0.0), ("-0", -0.0)]
 )
@@ -187,12 +169,6 @@ def test_the_first_bad_line_is_reported(file, small_blocks, n_threads):
                     attempt(path)
     finally:
         threads.set_count(None)
-
-
-def test_odd_but_valid_lines_inside_many_blocks(file, small_blocks):
-    rows = [(0.5, {1: 8.0, 3: 0.1}), (-1.0, {2: 1e300}), (3.0, {})] * 30
-    path = file(b"0.5 1:0x8 3:.1\n -1 2:1e300 \n3\t\n" * 30)
-    assert_same(svmlight.read(path), naive(rows))
 
 
 def test_lines_longer_than_a_block(file, small_blocks):
@@ -268,11 +244,6 @@ def test_file_that_cannot_be_opened(tmp_path):
         svmlight.read(str(tmp_path))
 
 
-def test_empty_file(file):
-    assert_same(svmlight.read(file(b"")), naive([]))
-    assert list(blocks(file(b""))) == []
-
-
 def test_memory_is_little_more_than_the_table(tmp_path):
     """Peak memory of reading: 12 bytes for each pair and 20 MB more than only importing."""
     path = str(tmp_path / "d")
@@ -286,8 +257,3 @@ sys.argv[1]).values); print(n, resource.getrusage(resource.RUSAGE_SELF).ru_maxrs
     (_, before), (pairs, after) = (map(int, p.stdout.replace(b"False", b"0").split()) for p in peak)
     assert pairs == 2_500_000
     assert after - before < (12 * pairs + 20e6) / 1024
-
-
-def test_doubles_survive_as_repr(tmp_path):
-    values = [struct.unpack("<d", struct.pack("<Q", k))[0] for k in (1 << 52, (2047 << 52) - 1, 0x3FF0000000000001)]
-    assert bits(parsed([repr(v) for v in values], str(tmp_path / "d"))) == bits(np.array(values))

@@ -9,8 +9,8 @@ import threading
 import numpy as np
 import pytest
 
-from svmtool.compiled import ahead_of_time, threads
-from svmtool.errors import DataError, SvmtoolError
+from svmtool.compiled import threads
+from svmtool.errors import DataError
 from svmtool.formats.svmlight import inputs
 from svmtool.formats.svmlight import table as svmlight
 from svmtool.formats.svmlight.inputs import Reading
@@ -67,21 +67,6 @@ def test_the_first_bad_line_is_raised_by_table(write, n_threads):
         threads.set_count(None)
 
 
-def test_a_file_that_cannot_be_opened(tmp_path):
-    with pytest.raises(SvmtoolError, match="can't open input file .*absent"):
-        started(str(tmp_path / "absent")).table()
-
-
-def test_any_other_failure_is_raised_by_table(tmp_path, monkeypatch):
-    def fail(*_):
-        raise MemoryError
-
-    (tmp_path / "d").write_bytes(TEXT)
-    monkeypatch.setattr(inputs, "read_raw", fail)
-    with pytest.raises(MemoryError):
-        started(str(tmp_path / "d")).table()
-
-
 # --- the command ---------------------------------------------------------------
 
 
@@ -96,11 +81,6 @@ def reads(monkeypatch):
 
     monkeypatch.setattr(inputs, "read_raw", noted)
     return found
-
-
-def test_train_reads_ahead(svm_train, reads):
-    assert svm_train("-q", "d", "m", data="1 1:1\n-1 1:2\n") == (0, "", "")
-    assert reads == [("d", ahead_of_time())]
 
 
 def test_a_bad_line_is_one_sentence(svm_train, command):

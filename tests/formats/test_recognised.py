@@ -12,7 +12,6 @@ import sys
 import pytest
 from sampling import pairs_in_turn
 
-from svmtool.cli import scale
 from svmtool.cli.predict import command as predict
 from svmtool.formats.svmlight import table
 
@@ -28,11 +27,6 @@ IN = "svmtool convert --from csv FILE OUT converts it\n"
 def test_compressed_files_are_read_whatever_their_name(kind, name, tmp_path):
     (tmp_path / name).write_bytes(PACKED[kind])
     assert table.read(str(tmp_path / name)).labels.tolist() == [1.0, -1.0]
-
-
-def test_plain_text_may_have_any_name(tmp_path):
-    (tmp_path / "d.gz").write_text(ROWS)
-    assert table.read(str(tmp_path / "d.gz")).values.tolist() == [1.0, 0.5, -1.0]
 
 
 @pytest.mark.skipif(not HAS_ZSTD, reason="neither Python 3.14 nor zstandard")
@@ -90,19 +84,6 @@ def test_other_files_are_named_with_the_remedy(text, end, svm_train):
     status, out, err = svm_train("-q", "d", "m", data=text)
     assert (status, out, err.count("\n")) == (1, "", 1)
     assert err.startswith("Wrong input format at line 1: d: token ") and err.endswith(end), err
-
-
-def test_svm_scale_names_other_files_too(tmp_path, capsys):
-    (tmp_path / "d").write_text("y,height\n1,0.5\n")
-    assert scale.main([str(tmp_path / "d")]) == 255
-    assert capsys.readouterr().err.endswith("line 1: 'y,height' is not a number: this looks like CSV: " + IN)
-
-
-def test_windows_line_ends(svm_train, tmp_path):
-    assert svm_train("-q", "d", "m", data=ROWS)[0] == 0
-    (tmp_path / "w").write_bytes(ROWS.replace("\n", "\r\n").encode())
-    assert svm_train("-q", "w", "n") == (0, "", "")
-    assert (tmp_path / "n").read_bytes() == (tmp_path / "m").read_bytes()
 
 
 @pytest.mark.parametrize("comment", [" # note", "\t#", " #note, 7", " # a b # c", " # note\r"])

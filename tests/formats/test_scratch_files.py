@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import signal
 import stat
@@ -70,40 +69,6 @@ def test_non_files_stay():
     os.symlink("mine", LEFT.replace("0123", "89ab"))
     write()
     assert len(os.listdir()) == 5 and Path("mine").read_text() == "mine"
-
-
-def test_files_of_another_user_stay(monkeypatch):
-    Path(LEFT).write_text("theirs")
-    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
-    write()
-    assert Path(LEFT).exists()
-
-
-def test_without_locks_nothing_is_removed(monkeypatch):
-    """On a file system without locks."""
-
-    def none(*_):
-        raise OSError(95, "Operation not supported")
-
-    Path(LEFT).write_text("perhaps live")
-    monkeypatch.setattr(fcntl, "flock", none)
-    write()
-    assert Path(LEFT).exists() and Path("m").read_bytes() == b"new"
-
-
-def test_file_removed_before_its_lock_is_made_again(monkeypatch):
-    """Another run may check the file between its creation and its lock."""
-    plain, taken = fcntl.flock, []
-
-    def flock(fd, operation):
-        if not taken:
-            taken.append(os.readlink(f"/proc/self/fd/{fd}"))
-            os.unlink(taken[0])
-        plain(fd, operation)
-
-    monkeypatch.setattr(fcntl, "flock", flock)
-    write()
-    assert taken and Path("m").read_bytes() == b"new" and os.listdir() == ["m"]
 
 
 def test_the_new_file_of_a_secret_one_is_never_readable_by_others():

@@ -13,7 +13,7 @@ from scipy import sparse
 import svmtool
 from svmtool.cli.predict import command as predict
 from svmtool.compiled import threads
-from svmtool.compiled.loops.text.decision_loops import count_tokens, sparse_fault
+from svmtool.compiled.loops.text.decision_loops import count_tokens
 from svmtool.errors import ModelError
 from svmtool.formats.models import linear, read, text
 from svmtool.models.linear import LinearModel
@@ -146,14 +146,6 @@ def test_zips_of_other_things_and_damage(tmp_path):
         (tmp_path / "m.npz").write_bytes(whole[:cut])
         with pytest.raises(ModelError):
             read(path)
-
-
-def test_the_first_fault_of_weights():
-    indptr, columns, values = np.array([0, 2, 2, 3]), np.array([0, 2, 1], np.int32), np.ones(3)
-    assert sparse_fault(indptr, columns, values, 3) == -1
-    assert sparse_fault(indptr, columns, values, 2) == 0
-    assert sparse_fault(indptr, columns, np.array([1.0, 1.0, np.inf]), 3) == 2
-    assert sparse_fault(np.array([0, 2, 1, 3]), columns, values, 3) == 1
 
 
 @pytest.mark.parametrize("count", [1, 2, 5])

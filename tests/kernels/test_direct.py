@@ -14,16 +14,16 @@ from svmtool.certify.kernel import certify
 from svmtool.compiled.loops.kernel.kernel_loops import add_rest, pair_weights
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
-from svmtool.kernels import direct, interior
+from svmtool.kernels import direct
 from svmtool.kernels.decomposition import Decomposition
 from svmtool.kernels.direct import Face
 from svmtool.kernels.problems import CSvc, EpsilonSvr, NuSvc, NuSvr, OneClass, Points
 from svmtool.limits import EndedError, until
-from svmtool.models.kernel_functions import LINEAR, RBF, Kernel
+from svmtool.models.kernel_functions import LINEAR, Kernel
 from svmtool.solvers import alfpgm
-from svmtool.solvers.shared.base import ITERATIONS, RULE, Monitor
+from svmtool.solvers.shared.base import ITERATIONS, Monitor
 
-COSTS = [1.0, 1e3, 1e6]
+COSTS = [1.0, 1e6]
 
 
 def rounding(C: float) -> float:
@@ -113,7 +113,7 @@ def test_rows_without_cost_stay_out():
     assert not np.any(state.a[::3]) and state.value() == pytest.approx(other.value(), rel=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 def test_face_steps_reach_the_minimum_from_any_point(seed):
     """Rows of small whole numbers, of which many lie on the margin."""
     rng = np.random.default_rng(seed)
@@ -128,25 +128,7 @@ def test_face_steps_reach_the_minimum_from_any_point(seed):
     assert certified_gap(state) <= 1e-12
 
 
-@pytest.mark.parametrize("kind", ["c-svc", "epsilon-svr", "nu-svc", "nu-svr", "one-class"])
-@pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
-def test_face_steps_report_the_minimum_alone(kind, C):
-    """No face steps where they improve little, as from a start far away."""
-    state = Decomposition(problem_of(kind, C, n=50), 10.0)
-    at_minimum = Face(state).minimise()
-    _, rho, r = state.certify()
-    value, gap = state.value_and_gap(rho, r)
-    assert not at_minimum or gap <= 1e-6 * max(abs(value), state.problem.floor)
-
-
-def test_no_direct_solution_in_features_for_other_kernels_and_sums():
-    assert direct.primal_possible(problem_of("c-svc", 1.0))
-    assert not direct.primal_possible(problem_of("c-svc", 1.0, kernel=RBF))
-    assert not Face.possible(problem_of("c-svc", 1.0, kernel=RBF))
-    assert not direct.primal_possible(problem_of("one-class", 1.0))
-
-
-@pytest.mark.parametrize("checks", [1, 5, 15])
+@pytest.mark.parametrize("checks", [1, 15])
 def test_a_run_that_ends_meanwhile_leaves_the_state_as_it_was(checks):
     state = Decomposition(problem_of("epsilon-svr", 1e3), 10.0)
     state.certify()
@@ -159,11 +141,6 @@ def test_a_run_that_ends_meanwhile_leaves_the_state_as_it_was(checks):
     with pytest.raises(EndedError), until(ended):
         direct.go_to_minimum(state)
     assert state.a is before and np.array_equal(state.F, F)
-
-
-def test_two_costs_end_by_the_rule_given():
-    found = run(registry.solver_of(alfpgm), problem_of("c-svc", 1e3), Monitor(), 1e-3)
-    assert found.status is RULE
 
 
 def test_weights_are_summed_with_their_rounding_errors():
@@ -180,32 +157,3 @@ def test_weights_are_summed_with_their_rounding_errors():
     add_rest(W, rest)
     assert W[0] == pytest.approx(float(exact), rel=1e-9, abs=0.0)
     assert abs(float(coef @ values) - float(exact)) > 1e-6 * abs(float(exact))
-
-
-def test_a_system_of_the_features_solves_that_of_the_variables():
-    rng = np.random.default_rng(1)
-    B, g = rng.normal(size=(30, 4)) * [1.0, 3.0, 10.0, 30.0], rng.normal(size=30)
-    found = interior._ThinFactor(B)
-    np.testing.assert_allclose(found.solve(g), np.linalg.solve(np.eye(30) + B @ B.T, g), rtol=0, atol=1e-9)
-    np.testing.assert_allclose(found @ found.solve(g), g, rtol=0, atol=1e-9)
-
-
-@pytest.mark.parametrize("kind", ["c-svc", "epsilon-svr", "nu-svc", "nu-svr", "one-class"])
-def test_systems_of_the_features_are_those_of_the_variables(kind):
-    problem, values = problem_of(kind, 1.0), []
-    assert interior.by_features(problem)
-    for thin in (True, False):
-        state = Decomposition(problem, 10.0)
-        state.go_to(interior.minima(problem, thin)[0])
-        Face(state).minimise()
-        values.append(state.value())
-    assert values[0] == pytest.approx(values[1], rel=1e-9, abs=1e-9 * problem.floor)  # as gaps are relative
-
-
-def test_a_direct_solution_begins_where_pairs_have_cost_as_much_and_will_again():
-    cost = direct.cost(problem_of("c-svc", 1.0))
-    shown = direct.slower(problem_of("c-svc", 1.0), 1e-3).shown
-    assert not shown(0.4 * cost, 1.0) and not shown(0.6 * cost, 1.0)
-    assert shown(1.1 * cost, 0.99)
-    shown = direct.slower(problem_of("c-svc", 1.0), 1e-3).shown
-    assert not shown(0.6 * cost, 1.0) and not shown(1.1 * cost, 2e-3)

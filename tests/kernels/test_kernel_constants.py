@@ -15,7 +15,6 @@ from svmtool.data.dense import DenseRows
 from svmtool.formats.models import kernel
 from svmtool.kernels.problems import CSvc, Points
 from svmtool.kernels.results import KernelResult
-from svmtool.models.kernel_functions import Kernel
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import GAP, PRECISION, RULE
 from svmtool.training.kernel import verify
@@ -32,16 +31,6 @@ def test_one_class_has_the_best_rho_where_its_own_is_worse_than_no_weights(seed,
     assert status == 0 and err.startswith("WARNING: w = 0: ") and err.count("\n") == 1
     assert float(out.partition("relative gap = ")[2].split()[0]) < 1e-10
     assert abs(kernel.read("m").rho[0]) < 1e-12
-
-
-def test_margin_without_descent_is_reported():
-    problem = random_data().problem(registry.find_kernel(1), KERNELS["rbf"])
-    result = KernelResult(problem.start, 0.1, 1e-9, 0.0, 0.0, 1, RULE, np.zeros(len(problem.row)))
-    assert problem.decision_function(result).warning == ""
-    result.primal = 1e-7
-    function = problem.decision_function(result)
-    assert "nu-SVC finds no margin" in function.warning
-    np.testing.assert_array_equal(np.sign(function.coef), np.sign(problem.y * result.alpha))
 
 
 @pytest.mark.parametrize("number", [1, 2])
@@ -66,8 +55,7 @@ def test_a_gap_that_the_certificate_does_not_confirm_is_no_end(number):
 
 
 @pytest.mark.parametrize("number", [0, 1, 2, 3, 4, 50, 52, 73])
-@pytest.mark.parametrize("gap", [1e-3, 1e-7])
-def test_the_target_gap_is_the_one_certified(number, gap):
+def test_the_target_gap_is_the_one_certified(number, gap=1e-7):
     problem = random_data(200).problem(registry.find_kernel(number), KERNELS["rbf"])
     found = Fitting(Settings.of_kernel(solver=number, C=30.0, nu=NU, gap=gap)).solve(problem)
     assert found.result.status is GAP and found.certificate.gap <= verify.PRINTED_FACTOR * gap
@@ -94,18 +82,6 @@ def test_the_bound_of_an_answer_that_is_worse_than_none_serves_the_one_that_is_n
     found = Fitting(Settings.of_kernel(C=C)).solve(problem)
     assert found.result.status.converged and found.certificate.gap <= 1e-6
     assert found.certificate.primal == pytest.approx(280 * C, rel=1e-6)
-
-
-def test_a_bound_follows_from_feasible_points_alone():
-    problem = random_data().problem(registry.find_kernel(0), KERNELS["rbf"])
-    good = Fitting(Settings.of_kernel(C=1.3, gap=1e-6)).solve(problem).result
-    word = verify.certified(problem, good)[1]
-    assert verify._bound(problem, good, word) == word.dual
-    for alpha in (good.alpha + np.where(problem.y > 0, 1e-6, 0.0), good.alpha - 2.0):
-        other = KernelResult(alpha, good.rho, good.r, 0.0, 0.0, 1, RULE, good.gradient)
-        assert verify._bound(problem, other, word) == -np.inf
-    problem.kernel = Kernel(3, 1.0, 3, 1.0)
-    assert verify._bound(problem, good, word) == -np.inf
 
 
 def test_the_certificate_of_nu_svr_is_that_of_the_best_tube():

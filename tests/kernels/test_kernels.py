@@ -34,7 +34,7 @@ def name(kernel: Kernel) -> str:
 
 @pytest.mark.parametrize("kernel", KERNELS[:-1], ids=name)
 @pytest.mark.parametrize("dtype, tolerance", [(np.float64, 1e-13), (np.float32, 2e-6)])
-@pytest.mark.parametrize("shape", [(1, 1), (5, 7), (300, 260), (0, 3), (2, 70000)])
+@pytest.mark.parametrize("shape", [(5, 7), (0, 3), (2, 70000)])
 def test_finish_is_the_kernel(kernel, dtype, tolerance, shape, monkeypatch):
     rng = np.random.default_rng(0)
     X, Z = rng.normal(size=(shape[0], 4)), rng.normal(size=(shape[1], 4))
@@ -47,23 +47,6 @@ def test_finish_is_the_kernel(kernel, dtype, tolerance, shape, monkeypatch):
     if kernel.kind == POLYNOMIAL:  # relative errors of the argument are multiplied by the degree
         tolerance *= 30
     assert np.all(np.abs(np.array(got) - wanted) <= tolerance * scale)
-
-
-@pytest.mark.parametrize("kernel", KERNELS[1:-1], ids=name)
-def test_finish_gives_the_same_bits_with_any_number_of_threads(kernel):
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=(600, 3))
-    norms, results = np.sum(X * X, axis=1), []
-    for count in (1, 2, 3):
-        threads.set_count(count)
-        results.append(X @ X.T)
-        kernel.finish(results[-1], norms, norms)
-    assert np.array_equal(results[0], results[1]) and np.array_equal(results[0], results[2])
-
-
-def test_finish_wants_the_norms_of_every_row():
-    with pytest.raises(ValueError, match="square norms of 2 and 3 rows for a block of 3 x 3"):
-        Kernel(RBF, 1.0).finish(np.zeros((3, 3)), np.zeros(2), np.zeros(3))
 
 
 def finished(kind: int, arguments: list[float]) -> np.ndarray:
@@ -111,7 +94,7 @@ def rows_for(model: KernelModel, Z: np.ndarray, rng, n: int, shift: int = 0) -> 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=name)
 @pytest.mark.parametrize("svm_type", TYPES)
-@pytest.mark.parametrize("k, m, d, n", [(2, 40, 6, 50), (4, 33, 5, 37), (2, 0, 3, 4), (3, 1, 2, 16), (1, 0, 2, 3)])
+@pytest.mark.parametrize("k, m, d, n", [(4, 33, 5, 37), (3, 1, 2, 16), (1, 0, 2, 3)])
 def test_decision_values_are_their_definition(kernel, svm_type, k, m, d, n):
     rng = np.random.default_rng([kernel.kind, kernel.degree, k, m])
     model, Z = random_model(rng, kernel, svm_type, k, m, d)
@@ -208,7 +191,7 @@ def coupled(r: np.ndarray) -> np.ndarray:
     return np.linalg.solve(system, np.append(np.zeros(k), 1.0))[:k]
 
 
-@pytest.mark.parametrize("k", [2, 3, 5, 12])
+@pytest.mark.parametrize("k", [2, 5])
 def test_probabilities_are_near_the_optimum_of_coupling(k):
     rng = np.random.default_rng(k)
     pairs = k * (k - 1) // 2

@@ -10,7 +10,6 @@ import pytest
 from adapt_suite import apart, batch, draw, streamed, text_of_rows, weights_in
 
 from svmtool import api
-from svmtool.formats.adaptable import state as adaptable_state
 from svmtool.linalg.systems import Factored
 from svmtool.papers import lssvm
 from svmtool.solvers.shared.base import TIME
@@ -55,17 +54,6 @@ def test_a_row_costs_one_update_and_no_factorisation(changed, monkeypatch):
     assert apart(weights_in("m"), batch(ROWS[9:] + NEW)) <= 1e-9
 
 
-def test_the_state_holds_p(changed):
-    state = adaptable_state.read("m")
-    [upper] = state.inverses.values()
-    X = np.hstack([[(*row.x, *[0.0] * (5 - len(row.x))) for row in ROWS], np.ones((40, 1))])
-    wanted = np.linalg.inv(np.eye(6) + 2.0 * X.T @ X)
-    np.testing.assert_allclose(upper, np.triu(wanted), rtol=1e-9, atol=1e-13)
-    np.testing.assert_allclose(
-        state.w[:, 0], weights_in("m")[ROWS[0].label if state.sums.labels[0] != 1 else 1], rtol=1e-15
-    )
-
-
 def test_a_model_keeps_its_method(changed, monkeypatch):
     """Without --method by the state; with it from one method to the other and back."""
     rows = ROWS
@@ -83,18 +71,6 @@ def test_another_cost_or_bias_takes_one_factorisation(changed, monkeypatch):
     assert changed("-c", 5, "-B", -1, "--add", "new", "-i", "m") == (0, "", "")
     assert counts["factors"] == 1
     assert apart(weights_in("m"), batch(ROWS + NEW, 5.0, -1.0), -1.0) <= 1e-9
-
-
-def test_classes_of_the_same_weights_share_a_p(svm_train, monkeypatch):
-    rows = draw(np.random.default_rng(3), 60, 4, (1, 2, 3, 4))
-    Path("new").write_text(text_of_rows(rows[:7]))
-    for weights, distinct in (((), 1), (("-w2", 3), 2)):
-        assert svm_train("-q", "-s", 71, *weights, "d", "m", data=text_of_rows(rows))[0] == 0
-        assert len(adaptable_state.read("m").inverses) == distinct
-        counts = counted(monkeypatch)
-        assert svm_train("-q", "-s", 71, "--add", "new", "-i", "m") == (0, "", "")
-        assert counts["add"] == 7 * distinct and counts["factors"] == 0
-        assert apart(weights_in("m"), batch(rows + rows[:7], factor={2: 3.0} if weights else None)) <= 1e-9
 
 
 def test_a_stream(svm_train):
@@ -180,15 +156,3 @@ def test_a_run_that_ends_before_all_rows_are_added_writes_no_model(svm_train, mo
     monkeypatch.setattr(lssvm, "run", early)
     status, _, err = svm_train("-q", "-s", 71, "d", "m", data=text_of_rows(ROWS))
     assert status == 1 and "m is not written: the run ended before" in err and not Path("m").exists()
-
-
-def test_falsvm_keeps_p_of_the_rows_added(svm_train, monkeypatch):
-    assert svm_train("-q", "-s", 72, "d", "m", data=text_of_rows(ROWS)) == (0, "", "")
-    Path("new").write_text(text_of_rows(NEW))
-    counts = counted(monkeypatch)
-    before = weights_in("m")[1]
-    assert svm_train("-q", "-s", 72, "--add", "new", "-i", "m") == (0, "", "")
-    assert svm_train("-q", "-s", 72, "--remove", "new", "-i", "m") == (0, "", "")
-    assert counts["factors"] == 0 and counts["remove"] <= len(NEW)
-    after = weights_in("m")[1]
-    np.testing.assert_allclose(np.append(after[:5], after[-1]), before, rtol=1e-8, atol=1e-10)

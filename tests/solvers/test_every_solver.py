@@ -11,11 +11,8 @@ from naming import case_of
 from optima import optimum
 from sampling import every_turn
 from solver_suite import (
-    ALM,
     EVERYWHERE,
     LAYOUTS,
-    LOGISTIC,
-    MFN,
     PROBLEMS,
     SOME,
     Solved,
@@ -266,73 +263,6 @@ def spy(monkeypatch):
 
     install.taken = set()
     return install
-
-
-@pytest.mark.parametrize("case", [case for case in EVERYWHERE if case.row.module == MFN], ids=lambda case: case.id)
-def test_paths_of_mfn_are_taken(case, spy):
-    """Each method calls the functions that its name stands for."""
-    from svmtool.coordinate.hinge import DualCoordinateDescent
-    from svmtool.objectives.squared_hinge import SquaredHinge
-    from svmtool.solvers.shared.contest import NewtonSteps
-
-    spy(SquaredHinge, "_conjugate_gradient", "cg")
-    spy(SquaredHinge, "hessian", "matrix")
-    spy(DualCoordinateDescent, "run", "epochs")
-    spy(NewtonSteps, "__init__", lambda args: "newton " + args[2])
-    assert Solved(case, PROBLEMS["tall-hard"]).status.converged
-    ends = {"primal": "newton primal", "dual": "newton dual", "cg": "newton cg", "epochs": "epochs"}
-    assert ends[case.path.partition("-")[0]] in spy.taken
-    if case.path == "cg":
-        assert "cg" in spy.taken
-    elif case.path.startswith("primal"):
-        assert "matrix" in spy.taken and "cg" not in spy.taken
-
-
-@pytest.mark.parametrize("case", [case for case in EVERYWHERE if case.row.module == ALM], ids=lambda case: case.id)
-def test_paths_of_alm_are_taken(case, spy):
-    """Each method calls the functions that its name stands for."""
-    from svmtool.coordinate.hinge import DualCoordinateDescent
-    from svmtool.objectives.augmented import Augmented
-    from svmtool.objectives.power_interior import PowerInterior
-    from svmtool.objectives.squared_hinge import SquaredHinge
-    from svmtool.solvers.shared.contest import NewtonSteps
-
-    spy(PowerInterior, "advance", "interior")
-    spy(DualCoordinateDescent, "run", "epochs")
-    spy(NewtonSteps, "step", "rounds")
-    kind = SquaredHinge if case.power == 2.0 and not case.hinge else Augmented
-    spy(kind, "hessian", "matrix")
-    spy(kind, "hessian_product", "cg")
-    spy(kind, "face", "dual")
-    assert Solved(case, PROBLEMS["tall-hard"]).status.converged
-    first = case.path.partition("-")[0]
-    if first == "interior":
-        assert spy.taken == {first}
-        return
-    assert ("epochs" in spy.taken) == (first == "epochs")
-    if first != "epochs":
-        assert "rounds" in spy.taken
-        expected = {"primal": {"matrix"}, "dual": {"dual", "cg"}, "cg": {"cg"}}[first]
-        assert spy.taken & expected and ("matrix" in spy.taken) == (first == "primal")
-
-
-@pytest.mark.parametrize("case", [case for case in EVERYWHERE if case.row.module == LOGISTIC], ids=lambda case: case.id)
-def test_paths_of_logistic_regression_are_taken(case, spy):
-    """Each method calls the functions that its name stands for."""
-    from svmtool.coordinate.logistic import LogisticCoordinateDescent
-    from svmtool.objectives.logistic import Logistic
-    from svmtool.solvers import logistic
-
-    spy(Logistic, "hessian", "primal")
-    spy(LogisticCoordinateDescent, "run", "epochs")
-    spy(logistic.TruncatedNewton, "steps", "steps")
-    assert Solved(case, PROBLEMS["tall-easy" if case.path == "epochs" else "tall-hard"]).status.converged
-    ways = {
-        "primal": {"primal", "steps"},
-        "epochs": {"epochs"},
-        "cg": {"steps"},
-    }
-    assert spy.taken == ways[case.path]
 
 
 @pytest.mark.parametrize("case", [case for case in EVERYWHERE if case.row.number == 0], ids=lambda case: case.id)

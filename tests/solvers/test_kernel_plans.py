@@ -10,10 +10,9 @@ import pytest
 from kernel_suite import KERNELS, certified, oracle, random_data, run, text
 
 from svmtool import registry
-from svmtool.kernels.pair_descent import MAX_WHOLE_VARIABLES
 from svmtool.models.kernel_functions import Kernel
 from svmtool.params import Options
-from svmtool.solvers import alfpgm, fosvm_kernel
+from svmtool.solvers import alfpgm
 from svmtool.solvers.shared.base import Monitor, Rule
 
 every_row = pytest.mark.parametrize("row", registry.KERNEL_SOLVERS, ids=lambda row: row.name)
@@ -68,21 +67,6 @@ def test_a_run_from_a_solution_ends_at_once(row):
     again = run(registry.entry(row), problem, monitor, start=first.alpha)
     assert again.status.name == "gap" and monitor.iterations <= 2
     assert again.objective == pytest.approx(first.objective, rel=1e-5)
-
-
-def test_decomposition_goes_by_size_and_memory():
-    row, rule = registry.find_kernel(60), Rule()
-    assert alfpgm.plan(problem_of(row), rule).method == "whole"
-    narrow = problem_of(row, 2100)  # of which MIN_MB holds fewer than FEW_ROWS rows
-    narrow.cache_mb = 0.01
-    assert alfpgm.plan(narrow, rule).method == "sets" and "-m 0.01" in alfpgm.plan(narrow, rule).why
-    wide = problem_of(row, MAX_WHOLE_VARIABLES + 2)
-    assert alfpgm.plan(wide, rule).method == "sets" and str(MAX_WHOLE_VARIABLES) in alfpgm.plan(wide, rule).why
-
-
-def test_novelty_goes_by_samples():
-    sampled = problem_of(registry.find_kernel(81), sample=20)
-    assert fosvm_kernel.plan_sampled(sampled, Rule()).method == "sample"
 
 
 def test_a_direct_solution_needs_few_variables():

@@ -64,16 +64,6 @@ def test_classes_share_one_factor(weights, factors, svm_train, monkeypatch):
 
 
 @pytest.mark.parametrize("number", [70, 71, 72])
-def test_bias_is_default_without_b(number, svm_train):
-    rows = draw(np.random.default_rng(2), 30, 3)
-    for asked, bias in (((), 1.0), (("-B", 2), 2.0), (("-B", -1), -1.0)):
-        assert svm_train("-q", "-s", number, *asked, "d", "m", data=text_of_rows(rows))[0] == 0
-        if number < 72:
-            assert apart(weights_in("m"), batch(rows, bias=bias), bias) <= 1e-8
-        assert len(weights_in("m")[1]) == (4 if bias >= 0 else 3)
-
-
-@pytest.mark.parametrize("number", [70, 71, 72])
 @pytest.mark.parametrize("data", ["", "1\n-1\n1\n", "2 1:1\n2 1:3\n", "1 1:1e-30 2:5\n-1 1:1e30\n"])
 @pytest.mark.parametrize("C", [1e-12, 1, 1e10])
 def test_odd_data_end_honestly(number, data, C, svm_train):

@@ -14,21 +14,16 @@ from one_class_problems import (
     optimum,
     random_problem,
 )
-from reference import csr_of, table_of
+from reference import csr_of
 
 from svmtool.certify.one_class import OneClassCertifier
 from svmtool.compiled import threads
 from svmtool.coordinate.one_class import OneClassDescent
 from svmtool.data.csr import CsrRows
-from svmtool.data.dense import DenseRows
 from svmtool.formats.models import linear
 from svmtool.objectives.one_class import MIN_VALUE_SHARE, best_rho
-from svmtool.objectives.task import Task
-from svmtool.params import Settings
 from svmtool.solvers import one_class
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import Rule
-from svmtool.training.reductions.one_class import OneClass
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -93,48 +88,6 @@ def test_a_sum_of_rows_that_is_round_off_is_zero(row):
         assert s.status.converged and not np.any(s.w) and s.certificate.gap <= 1e-10, seed
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
-def test_pairs_alone_reach_the_optimum(name):
-    p = PROBLEMS[name]
-    descent = OneClassDescent(CsrRows(*csr_of(p.X), p.X.shape[1]), p.cost, p.nu)
-    descent.begin()
-    while not descent.evaluate(np.inf, 1e-6):
-        descent.run(np.inf, 1e-6, 100)
-        assert descent.rounds < 1000
-    value, w, rho = descent.answer()
-    assert value == pytest.approx(p.value(w, rho), rel=1e-9) and value <= optimum(p) * (1 - 2e-6)
-
-
-@every_row
-def test_methods_start_as_documented(row, monkeypatch):
-    taken = []
-    for name in ("begin", "begin_towards", "run", "minimise_on_face"):
-        plain = getattr(OneClassDescent, name)
-        monkeypatch.setattr(
-            OneClassDescent, name, lambda self, *a, name=name, plain=plain: (taken.append(name), plain(self, *a))[1]
-        )
-    p, first = PROBLEMS["tall"], {"rows": ["begin"], "start": ["begin_towards"]}
-    assert set(first) == set(one_class.METHODS)
-    for method, wanted in first.items():
-        taken.clear()
-        Solved(row, p, gap=1e-2, path=method)
-        assert [name for name in taken if name.startswith("begin")] == wanted
-        assert ("minimise_on_face" in taken) == (method == "start"), "the free rows of a start may be the right ones"
-    Solved(row, p, path="rows, face")
-    assert "minimise_on_face" in taken
-
-
-@pytest.mark.parametrize("start, method", [(None, "rows"), (1.0, "start")])
-def test_plan(start, method):
-    """Initial weights of zero count as no initial weights, for any rho."""
-    n = 50
-    rows = CsrRows(np.arange(n + 1), np.zeros(n, np.int32), np.ones(n), 1)
-    task, rule = Task(rows, np.ones(n), np.ones(n)), Rule()
-    for w in (None, np.array([0.0, 5.0])) if start is None else (np.array([start, 0.0]),):
-        first = one_class.plan(task, rule, w)
-        assert first.method == method and first == one_class.plan(task, rule, w)
-
-
 @every_path
 @every_row
 def test_laws(row, path):
@@ -165,34 +118,6 @@ def test_laws(row, path):
             assert b.rho / factor**2 == pytest.approx(a.rho, rel=1e-5)
         zero = solved(p._replace(X=np.insert(p.X, 2, 0.0, axis=1)))
         assert zero.w[2] == 0.0 and np.linalg.norm(np.delete(zero.w, 2) - a.w) <= 2 * a.radius
-
-
-@every_row
-def test_weight_two_is_the_row_twice(row):
-    p = PROBLEMS["tall"]
-    twice = p._replace(X=np.vstack([p.X, p.X[:9]]), cost=np.append(p.cost, p.cost[:9]))
-    double = p._replace(cost=np.append(2 * p.cost[:9], p.cost[9:]))
-    a, b = Solved(row, twice), Solved(row, double)
-    assert np.linalg.norm(a.w - b.w) <= 2 * a.radius and b.f == pytest.approx(a.f, rel=1e-9)
-
-
-@every_row
-def test_labels_and_c_are_ignored(row):
-    p = PROBLEMS["tall-equal"]
-    w = [
-        OneClass(table_of(p.X, labels), Settings.of(solver=row.number, nu=p.nu, C=C)).fit()[0].w
-        for labels, C in ((np.zeros(40), 1.0), (np.arange(40) - 7.5, 1e-3), (np.ones(40), 1e10))
-    ]
-    assert np.array_equal(w[0], w[1]) and np.array_equal(w[0], w[2])
-
-
-@every_row
-def test_dense_rows_are_made_sparse(row):
-    X = np.random.default_rng(0).normal(size=(80, 70)) + 1.0
-    p = Problem(X, np.ones(80), 0.3)
-    problems = Solved(row, p).problems
-    assert isinstance(problems.rows, CsrRows) and not isinstance(problems.rows, DenseRows)
-    assert Solved(row, p).certificate.gap <= 1e-10
 
 
 @every_row
@@ -240,23 +165,6 @@ def test_the_certificate_of_wrong_results_is_right(name):
     beyond = certify.certify(np.zeros(d), 0.0, p.cost * 5.0)
     assert beyond.dual == pytest.approx(p.dual_value(p.cost * p.nu), rel=1e-12), "clipped and scaled to the sum"
     assert certify.certify(np.zeros(d), np.inf, p.cost).gap == np.inf
-
-
-@pytest.mark.parametrize("k", [0.0, 0.3, 1.0, 2.0, 2.5, 6.0, 6.999, 7.0])
-def test_best_rho(k):
-    rng = np.random.default_rng(1)
-    for cost in (np.ones(7), np.array([2.0, 0.5, 0.5, 1.0, 1.0, 0.25, 1.75])):
-        for z in (rng.normal(size=7), np.array([1.0, 1.0, 2.0, 2.0, 2.0, 3.0, -1.0])):
-            breakpoints = [float(cost @ np.maximum(r - z, 0.0)) - k * r for r in z]
-            rho, smallest = best_rho(z, cost, k)
-            if k == 0.0:
-                assert (rho, smallest) == (-np.inf, 0.0)
-            elif k == 7.0:
-                assert rho == np.inf and smallest == pytest.approx(float(cost @ z))
-            else:
-                assert -smallest == pytest.approx(min(breakpoints), abs=1e-12)
-                assert float(cost @ np.maximum(rho - z, 0.0)) - k * rho == pytest.approx(min(breakpoints), abs=1e-12)
-    assert best_rho(np.array([3.0, 1.0, 2.0, 5.0]), np.ones(4), 2.0)[0] == 2.5, "the middle, as LIBLINEAR"
 
 
 @pytest.mark.parametrize("n", [1, 2, 9, 40])
@@ -318,16 +226,6 @@ def test_a_violation_below_rounding_of_huge_values_is_not_waited_for(row):
     X = rng.normal(size=(47, 19)) * 10.0 ** rng.uniform(-5, 7, 19)
     s = Solved(row, Problem(X, np.where(rng.random(47) < 0.5, 1.0, 100.0), 0.1), eps=1e-5)
     assert s.status.converged and s.certificate.gap <= 1e-8 and len(s.result.history) < 1000
-
-
-@every_row
-def test_ctrl_c_keeps_the_best_so_far(row):
-    flag = base.StopFlag()
-    flag.set = True
-    p = PROBLEMS["tall"]
-    problems = OneClass(table_of(p.X, np.zeros(40), p.cost), Settings.of(solver=row.number, nu=p.nu, gap=1e-14))
-    [result] = problems.fit(stop=flag)
-    assert result.status is base.INTERRUPTED and p.value(result.w[:-1], result.w[-1]) <= 0.0
 
 
 @pytest.mark.parametrize("method", one_class.METHODS)

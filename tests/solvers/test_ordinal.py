@@ -89,35 +89,6 @@ def test_optimum_thresholds_and_certificate(row, method, d, ranks, C, layout):
         assert record["bound"] <= best * (1 + 1e-9) and record["objective"] >= best * (1 - 1e-9)
 
 
-@every_row
-def test_methods_are_used(row, monkeypatch):
-    from svmtool.objectives.squared_hinge import SquaredHinge
-
-    taken = set()
-    for name in ("hessian", "hessian_product"):
-        plain = getattr(SquaredHinge, name)
-        monkeypatch.setattr(
-            SquaredHinge, name, lambda self, *a, name=name, plain=plain: (taken.add(name), plain(self, *a))[1]
-        )
-    X, labels = made(2, [1, 2, 3])
-    for method, wanted in (("primal", {"hessian"}), ("cg", None)):
-        taken.clear()
-        assert Solved(row, X, labels, method=method).status.converged
-        assert taken == wanted if wanted else "hessian_product" in taken and "hessian" not in taken
-
-
-@every_row
-def test_sorting_thresholds_never_raises_the_objective(row):
-    """What `finish` relies on, from random points far from any optimum, with unequal costs."""
-    rng = np.random.default_rng(4)
-    X, labels = made(3, [1, 2, 3, 4, 5])
-    p = written_out(X, labels, rng.choice([0.1, 1.0, 9.0], len(X)))
-    for _ in range(200):
-        beta = rng.normal(size=9) * rng.choice([0.1, 1.0, 10.0])
-        ordered = np.append(beta[:5], np.sort(beta[5:]))
-        assert p.value(ordered) <= p.value(beta) * (1 + 1e-12)
-
-
 @every_method
 @every_row
 def test_laws(row, method):
@@ -223,19 +194,6 @@ def test_liblinears_predict_gives_our_ranks(row, ranks, reference, svm_train, co
 
 
 @every_row
-def test_metrics_place_a_label_that_is_no_rank_between_its_neighbours(row, svm_train, command, tmp_path):
-    X, labels = made(12, [10, 20, 30])
-    assert svm_train("-q", "-s", row.number, *FAST, "d", "m", data=text_of(X, labels))[0] == 0
-    (tmp_path / "t").write_text("0 1:1\n15 1:1\n99 1:1\n")
-    out = command("predict", "--metrics", "t", "m", "o").stdout.decode()
-    rank = (float((tmp_path / "o").read_text().split()[0]) - 10) / 10
-    wanted = np.mean(np.abs(rank - np.array([-0.5, 0.5, 2.5])))
-    assert f"Mean absolute error = {wanted:g} (ranks)\n" in out
-    svm_train("-q", "-s", 2, "d", "plain")
-    assert "ranks" not in command("predict", "--metrics", "t", "plain", "o").stdout.decode()
-
-
-@every_row
 def test_cross_validation_is_a_loop_over_folds(row, svm_train):
     ranks = [1, 2, 3, 4]
     X, labels = made(13, ranks, n=80)
@@ -307,7 +265,3 @@ def test_what_is_refused(argv, data, sentence, svm_train, tmp_path):
     status, _, err = svm_train("-s", 43, *FAST, *argv, "d", "m", data=data)
     assert status == 1 and err.startswith(sentence) and err.count("\n") == 1, err
     assert not (tmp_path / "m").exists()
-
-
-def test_negative_bias_gives_no_warning(svm_train):
-    assert svm_train("-q", "-s", 43, "-B", -1, "d", "m", data="1 1:1\n2 1:2\n") == (0, "", "")

@@ -8,7 +8,7 @@ from naming import case_of
 from reference import table_of
 from regression_problems import EVERYWHERE, PROBLEMS, SOME, Solved, every_path, every_row, optimum_of
 from sampling import every_turn
-from solver_suite import ALM, LAYOUTS, MFN, share
+from solver_suite import LAYOUTS, share
 
 from svmtool.compiled import threads
 from svmtool.data import row_storage
@@ -49,29 +49,6 @@ def check_optimum(name, p, s) -> None:
     assert dual >= best * (1 - 1e-8), "beta is LIBLINEAR's dual point"
     if name == "all-inside":
         assert not np.any(s.w)
-
-
-@every_path
-def test_methods_are_used(case, monkeypatch):
-    """Each method calls the functions that its name stands for."""
-    from svmtool.coordinate.hinge import DualCoordinateDescent
-    from svmtool.objectives.augmented import Augmented
-    from svmtool.objectives.power_interior import PowerInterior
-    from svmtool.objectives.squared_hinge import SquaredHinge
-
-    objective = {ALM: Augmented, MFN: SquaredHinge}[case.row.module]
-    taken = set()
-    watched = [(PowerInterior, "advance", "interior")]
-    watched += [(DualCoordinateDescent, "run", "epochs"), (objective, "hessian", "primal")]
-    watched += [(objective, "hessian_product", "cg"), (objective, "face", "dual")]
-    for owner, name, what in watched:
-        plain = getattr(owner, name)
-        monkeypatch.setattr(owner, name, lambda *a, what=what, plain=plain: (taken.add(what), plain(*a))[1])
-    assert Solved(case, PROBLEMS["tall-hard"]).status.converged
-    first = case.path.partition("-")[0]
-    assert first in taken
-    if case.row.module == MFN and first != "epochs":
-        assert not ({"primal", "cg"} - {first}) & taken
 
 
 @every_turn
@@ -134,16 +111,6 @@ def test_limits(row):
         assert s.result.iterations <= k + 1
         assert s.f <= p.value(np.zeros(4)), "never worse than no weights at all"
     assert Solved(row, p, max_iter=1).status is base.ITERATIONS
-
-
-@every_path
-def test_time_limit_and_interruption(case):
-    p, stop = PROBLEMS["tall-hard"].of(case.row), base.StopFlag()
-    stop.set = True
-    for options in ({"max_seconds": 1e-9}, {"stop": stop}):
-        s = Solved(case, p, **options)
-        assert s.status.converged or s.status in (base.TIME, base.INTERRUPTED)
-        assert s.f <= p.value(np.zeros(4)) and s.result.history
 
 
 @every_turn

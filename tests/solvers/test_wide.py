@@ -18,15 +18,7 @@ from lp_suite import (  # noqa: F401
 from optima import minimiser, optimum
 from solver_suite import PROBLEMS
 
-from svmtool import registry
-from svmtool.coordinate.hinge import FACE_TURN_VISITS, DualCoordinateDescent
-from svmtool.data.csr import CsrRows
-from svmtool.data.dense import DenseRows
 from svmtool.objectives.least_squares import LeastSquares
-from svmtool.objectives.squared_hinge import SquaredHinge
-from svmtool.objectives.task import Task
-from svmtool.solvers.shared.base import Monitor, Rule
-from svmtool.solvers.shared.contest import Contest, Epochs
 
 
 @every_layout
@@ -97,45 +89,6 @@ def test_columns_that_cannot_matter_are_left_out(free):
     assert 0 < active[-1] < 0.8 * p.X.shape[1]
 
 
-@pytest.mark.parametrize("number, shape, filled, expected", [
-    (51, (30, 20), 1.0, "stages"), (51, (30, 1501), 1.0, "pdhg"), (51, (30, 400), 0.03, "pdhg"),
-    (52, (30, 20), 1.0, "primal"), (52, (30, 1501), 1.0, "golub-kahan"), (52, (9, 1600), 0.1, "golub-kahan"),
-    (70, (30, 1501), 1.0, "golub-kahan"),
-])  # fmt: skip
-def test_plan(number, shape, filled, expected):
-    """By the sizes; for dense rows by other rules."""
-    rng, n = np.random.default_rng(0), shape[0]
-    X = rng.normal(size=shape) * (rng.random(shape) < filled)
-    y, plan = np.where(np.arange(n) % 2 == 0, 1.0, -1.0), registry.planner(registry.find(number))
-    task = Task(CsrRows(*reference.csr_of(X), shape[1]), y, np.ones(n))
-    assert plan(task, Rule()) == plan(task, Rule()) and plan(task, Rule()).method == expected
-    if number == 51:
-        assert plan(Task(DenseRows(X), y, np.ones(n)), Rule()).method == "stages"
-    if number < 70:
-        task.free_bias, task.y = True, np.ones(n)
-        assert plan(task, Rule()).method == "bias"
-
-
-def test_ls_svm_is_least_squares():
-    p = PROBLEMS["tall-free"]._replace(loss="least squares")
-    s = Solved(p, number=52, gap=1e-12)
-    np.testing.assert_allclose(s.w, minimiser(p), rtol=1e-8, atol=1e-10)
-
-
-@pytest.mark.parametrize("zero", [False, True])
-@pytest.mark.parametrize("name", ["wide", "wide-hard-bias", "wide-free"])
-def test_full_step_reaches_the_least_squares(name, zero):
-    p = PROBLEMS[name]._replace(loss="least squares")
-    o = LeastSquares(LAYOUTS["csr"](p), p.y, p.cost, p.free)
-    o.set_point(np.zeros(o.d) if zero else np.random.default_rng(0).normal(size=o.d))
-    best = optimum(p).value
-    for _ in range(2):
-        o.golub_kahan()
-        f, bound, _ = o.both(*o.whole_step())
-    assert f == pytest.approx(best, rel=1e-9)
-    assert bound == pytest.approx(best, rel=1e-9)
-
-
 @pytest.mark.parametrize("number", [52, 70])
 def test_few_rows_take_few_steps_whatever_their_costs(number):
     """Costs that differ by ten orders: conjugate gradients alone take many times as many steps as there are rows."""
@@ -147,24 +100,3 @@ def test_few_rows_take_few_steps_whatever_their_costs(number):
     assert s.status.converged
     assert s.certificate.gap <= 1e-9
     assert sum(record["cg"] for record in s.result.history) <= 200
-
-
-def test_epochs_of_the_hinge_give_the_best_of_their_weights_and_the_mean_of_these():
-    """The weights swing about the minimum where C is large; their mean lies nearer to it."""
-    rng = np.random.default_rng(3)
-    X = rng.normal(size=(300, 2000)) * (rng.random((300, 2000)) < 0.05)
-    rows = CsrRows(*reference.csr_of(X), 2000)
-    task = Task(rows, np.where(rng.random(300) < 0.5, 1.0, -1.0), np.full(300, 1e3))
-    objective = task.objective(SquaredHinge)
-    descent = DualCoordinateDescent.of_power(rows, task.y, task.cost, 2.0, 1)
-    epochs = Epochs(Contest(objective, Monitor(), Rule()), descent)
-    seen = []
-    while len(seen) < 6:
-        epochs._epochs()
-        if epochs.calls > len(seen):
-            seen.append(epochs.descent.w.copy())
-    assert epochs.descent.visits > FACE_TURN_VISITS
-    np.testing.assert_allclose(epochs.mean, np.mean(seen, axis=0), rtol=1e-12, atol=1e-15)
-    epochs._evaluate(False, last=True)
-    values = [objective.least_multiple(w)[1] for w in (seen[-1], epochs.mean)]
-    assert epochs.primal == min(values) and epochs.contest.best.primal == epochs.primal
