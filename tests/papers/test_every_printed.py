@@ -91,15 +91,15 @@ ODD = {
 @every_printed
 def test_odd_data(row):
     """Results are finite, or not converged."""
-    for name, change in ODD.items():
+    for k, (name, change) in enumerate(ODD.items()):
         X, y = change(*rows_and_labels(row, seed=6))
-        for C in (1e-6, 1.0, 1e6) if has_costs(row) else (None,):
-            with case_of(name, C):
-                done = solved(row, X, y, max_seconds=2.0, **({} if C is None else {"C": C}))
-                c = done.certificate
-                assert np.isfinite(c.primal) or not done.converged
-                assert not c.dual > c.primal + 1e-9 * abs(c.primal)
-                assert np.all(np.isfinite(done.model.rho if row.kernel else done.model.W))
+        more = {"C": (1.0, 1e-6, 1e6)[k % 3]} if has_costs(row) else {}
+        with case_of(name, more):
+            done = solved(row, X, y, max_seconds=1.0, **more)
+            c = done.certificate
+            assert np.isfinite(c.primal) or not done.converged
+            assert not c.dual > c.primal + 1e-9 * abs(c.primal)
+            assert np.all(np.isfinite(done.model.rho if row.kernel else done.model.W))
 
 
 @pytest.mark.parametrize("row", NUMBERS, ids=lambda row: f"{named(row)}{'-printed' if row.printed else ''}")
