@@ -21,12 +21,7 @@ MODULES = [
     ),
     ("svmtool.compat.liblinear", "liblinear", "liblinear", LIBLINEAR),
     ("svmtool.compat.commonutil", "liblinear", "commonutil", COMMON),
-    (
-        "svmtool.svmutil",
-        "libsvm",
-        "svmutil",
-        f"svm_load_model svm_save_model svm_train svm_predict {LIBSVM} {COMMON}",
-    ),
+    ("svmtool.svmutil", "libsvm", "svmutil", f"svm_load_model svm_save_model svm_train svm_predict {LIBSVM} {COMMON}"),
     ("svmtool.compat.libsvm", "libsvm", "svm", LIBSVM),
     ("svmtool.compat.commonutil", "libsvm", "commonutil", COMMON),
 ]

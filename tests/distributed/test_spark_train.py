@@ -42,8 +42,7 @@ def test_what_cannot_be_is_refused_in_a_sentence(argv, words, svm_train):
 
 
 @pytest.mark.parametrize(
-    ("master", "words"),
-    [("nonsense", "not a master URL"), ("spark://127.0.0.1:1", "no master answers (127.0.0.1:1: ")],
+    ("master", "words"), [("nonsense", "not a master URL"), ("spark://127.0.0.1:1", "no master answers (127.0.0.1:1: ")]
 )
 def test_invalid_masters_are_refused(master, words, svm_train):
     status, out, err = svm_train("-s", 2, "--spark", master, "d", data="1 1:1\n-1 1:2\n")

@@ -10,18 +10,7 @@ import reference
 from naming import case_of
 from optima import optimum
 from sampling import every_turn
-from solver_suite import (
-    EVERYWHERE,
-    LAYOUTS,
-    PROBLEMS,
-    SOME,
-    Solved,
-    every_path,
-    every_row,
-    layout_of,
-    share,
-    supported,
-)
+from solver_suite import EVERYWHERE, LAYOUTS, PROBLEMS, SOME, Solved, every_path, every_row, layout_of, share, supported
 
 from svmtool.compiled import threads
 from svmtool.data import row_storage

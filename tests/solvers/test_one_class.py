@@ -4,16 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from one_class_problems import (
-    PROBLEMS,
-    SOME,
-    Problem,
-    Solved,
-    every_path,
-    every_row,
-    optimum,
-    random_problem,
-)
+from one_class_problems import PROBLEMS, SOME, Problem, Solved, every_path, every_row, optimum, random_problem
 from reference import csr_of
 
 from svmtool.certify.one_class import OneClassCertifier

@@ -110,10 +110,7 @@ def test_laws(row, method):
         solved(X, labels, weights=np.where(labels == 2, 3.0, 1.0)).beta, abs=near
     )
     kept = labels != 3
-    silent, absent = (
-        solved(X, labels, class_weights=((3, 0.0),)),
-        solved(X[kept], labels[kept]),
-    )
+    silent, absent = (solved(X, labels, class_weights=((3, 0.0),)), solved(X[kept], labels[kept]))
     rank_3, others = silent.b[1:], absent.b  # no row between the two thresholds around rank 3: they are equal
     assert rank_3[0] == pytest.approx(rank_3[1], abs=near) and len(others) == 2
 
