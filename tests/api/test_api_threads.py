@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -62,19 +61,6 @@ def test_blas_has_one_thread_within_a_run_and_then_as_many_as_before():
         assert library.get() == 2
     finally:
         library.set(before)
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_children_of_a_fork_train_too():
-    api.fit(LARGE, LABELS, 3, threads=2)
-    child = os.fork()
-    if not child:
-        try:
-            os._exit(0 if api.fit(LARGE, LABELS, 3, threads=2).converged else 1)
-        finally:
-            os._exit(2)
-    assert os.waitpid(child, 0)[1] == 0
 
 
 SLOW = {"solver": 50, "gap": 1e-300, "max_iter": 10**9}

@@ -90,9 +90,3 @@ def test_search():
     assert api.search_C(X, T, 11, folds=3, C=1e5).best.p >= 0.0
     with pytest.raises(ValueError, match="has no search for C: solver 0, 2"):
         api.search_C(X, Y, 3)
-
-
-def test_bad_folds():
-    with pytest.raises(ValueError, match="n must >= 2"):
-        api.cross_validate(X, Y, folds=1)
-    assert api.cross_validate(X[:4], Y3[:4], 2, folds=9, one_class=True).warnings

@@ -70,15 +70,6 @@ def test_same_model_from_read_only_arrays(kind):
         np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.parametrize("number", [0, 3, 5, 31, 70])
-@pytest.mark.parametrize("make", [sparse.csr_matrix, lambda X: X])
-def test_solvers_leave_writable_arrays_as_they_are(make, number):
-    many = np.tile(X, (30, 1)) if number == 3 else np.hstack([X] * 12)
-    given, y = make(many.copy()), np.resize(Y, len(many))
-    api.fit(given, y, number, sample_weight=np.ones(len(y)), max_iter=3)
-    np.testing.assert_array_equal(many, given.toarray() if sparse.issparse(given) else given)
-
-
 class Column:
     """A column as polars and pyarrow have it: numpy converts it."""
 
@@ -146,15 +137,6 @@ def test_what_columns_must_not_hold(make):
                 call(make([some, column]))
 
 
-def test_estimators_keep_the_names_of_columns():
-    frame = frame_of(list(X.T)).set_axis(list("abcdefg"), axis=1)
-    found = LinearSVC().fit(frame, Y)
-    assert found.feature_names_in_.tolist() == list("abcdefg") and found.n_features_in_ == 7
-    assert not hasattr(found.fit(X, Y), "feature_names_in_")
-    with pytest.raises(ValueError, match="feature names"):
-        LinearSVC().fit(frame, Y).predict(frame[list("gfedcba")])
-
-
 def peak_of(given, y, number: int) -> int:
     tracemalloc.start()
     try:
@@ -204,11 +186,6 @@ def with_long_indices(X):
     return wide
 
 
-def test_dense_rows_are_not_copied():
-    many = RNG.normal(size=(20_000, 110))
-    assert peak_of(many, np.sign(many[:, 0]), 2) < 0.5 * many.nbytes
-
-
 @pytest.mark.parametrize(
     ("X", "y", "message"),
     [
@@ -236,12 +213,6 @@ def test_bad_arrays(X, y, message):
         api.fit(X, y)
 
 
-def test_columns_of_labels_and_a_single_weight():
-    assert api.dumps(api.fit(X, Y[:, None], 3, sample_weight=1.0)).split("\n#")[0] == WANTED.split("\n#")[0]
-    assert api.fit([[1.0], [2.0]], [3, 3], one_class=True).model.labels == (3,)
-    assert api.fit(X, None, 21).model.kind == api.fit(X, solver="one-class", kernel="rbf").model.kind == "one-class"
-
-
 HUGE = 10**400  # a whole number that no float holds
 
 
@@ -262,15 +233,3 @@ HUGE = 10**400  # a whole number that no float holds
 def test_whole_numbers_beyond_floats(name, call):
     with pytest.raises(ValueError, match=rf"^{name} contains infinity or a value too large for dtype\('float64'\)\.$"):
         call()
-
-
-def test_labels_beyond_a_model_file_are_refused():
-    """Also those that float64 does not tell apart; targets may be any numbers."""
-    rows = [[1.0], [2.0], [3.0]]
-    for y in ([2**53, 2**53 + 1, 2**53], [2**31, 1, 1], np.array([-(2**31) - 1, 1, 1]), [2**63, 2**63 + 1, 0]):
-        for given in ({"solver": 2}, {"solver": 43}, {"kernel": "rbf"}):
-            for call in (api.fit, api.cross_validate):
-                with pytest.raises(ValueError, match=r"^label \S+ does not fit into 32 bits: use smaller numbers"):
-                    call(rows, y, **given)
-        assert api.fit(rows, y, 11).model.kind == "regression"
-    assert api.fit(rows, [2**31 - 1, -(2**31), -(2**31)], 2).model.labels == (2**31 - 1, -(2**31))

@@ -50,16 +50,6 @@ def test_fit_is_what_the_command_does(number, layout, svm_train, capsys):
 
 
 @pytest.mark.parametrize("layout", ["dense", "csr"])
-def test_kernels(layout, svm_train):
-    done = api.fit(LAYOUTS[layout](), Y, 0, kernel="rbf", gamma=0.5)
-    svm_train("-t", 2, "-g", 0.5, "d", "m", data=text_of(X, Y))
-    there = api.load_model("m")
-    np.testing.assert_allclose(api.decision_values(done.model, X), api.decision_values(there, X), atol=1e-3)
-    api.save_model(done.model, "again")
-    np.testing.assert_array_equal(api.predict(api.load_model("again"), X), api.predict(done.model, X))
-
-
-@pytest.mark.parametrize("layout", ["dense", "csr"])
 def test_validation_and_search(layout, svm_train):
     given = LAYOUTS[layout]()
     found = api.cross_validate(given, Y, 2, folds=4)
@@ -81,12 +71,3 @@ def test_callbacks_get_the_weights_so_far(solver):
     np.testing.assert_array_equal(weights[-1], done.model.W[:, 0])  # with the bias's last
     assert len(weights) == 1 or not np.shares_memory(weights[0], weights[-1])
     assert any(not np.array_equal(w, weights[-1]) for w in weights)
-
-
-def test_callbacks_get_weights_of_all_features():
-    columns = np.stack((np.full(40, 7), np.arange(40) * 40_000 + 11), axis=1)
-    values = np.random.default_rng(5).normal(size=80)
-    X = sparse.csr_matrix((values, columns.ravel(), np.arange(41) * 2), (40, 2_000_000))
-    records: list[dict] = []
-    done = api.fit(X, np.arange(40) % 2, solver=2, bias=1.0, callback=records.append)
-    np.testing.assert_array_equal(records[-1]["weights"], done.model.W[:, 0])

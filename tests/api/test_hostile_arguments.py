@@ -76,27 +76,6 @@ def test_malformed_sparse_matrices_reach_no_conversion():
                 call(m)
 
 
-@pytest.mark.parametrize("form", ["csr", "csc", "bsr", "coo", "dia", "lil", "dok"])
-@pytest.mark.parametrize("kind", ["_matrix", "_array"])
-def test_sound_matrices_of_every_format_give_the_same_model(form, kind):
-    whole = X + 5.0  # without zeros: blocks would hold them
-    for rows in (whole, whole[:, :1]):
-        with case_of(rows.shape):
-            made = getattr(sparse, form + kind)(rows)
-            assert api.dumps(api.fit(made, Y, 3)) == api.dumps(api.fit(rows, Y, 3))
-
-
-def test_flags_of_scipy_are_not_trusted():
-    """Indices that were changed after scipy found them ascending; repeated values are summed in float64."""
-    m = sparse.csr_matrix(X)
-    assert m.has_canonical_format
-    for a, b in zip(m.indptr, m.indptr[1:], strict=False):
-        m.indices[a:b], m.data[a:b] = m.indices[a:b][::-1].copy(), m.data[a:b][::-1].copy()
-    assert api.dumps(api.fit(m, Y, 3)) == api.dumps(api.fit(X, Y, 3))
-    small = sparse.coo_matrix((np.array([100, 100, 1], np.int8), ([0, 0, 1], [0, 0, 0])), shape=(2, 1))
-    assert api.decision_values(api.fit([[1.0], [-1.0]], [1, 0], 2, bias=-1), small)[0] > 0
-
-
 HEAVY = [1e100, 1e150, 1e200, 1e300, 1e307]
 
 

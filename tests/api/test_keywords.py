@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import sparse
 
 from svmtool import api, registry
 
@@ -57,12 +56,6 @@ def test_bad_values(keywords, kind, message):
         api.fit(X, Y, **keywords)
 
 
-def test_auto_takes_the_labels_and_the_keywords_into_account():
-    assert api.fit(X, Y, "auto").model.word == "L2R_L2LOSS_SVC"
-    assert api.fit(X, T, "auto").model.kind == "regression"
-    assert "loss-power 1.5" in api.dumps(api.fit(X, Y, "auto", loss_power=1.5))
-
-
 @pytest.mark.parametrize("kernel", [None, "rbf"])
 @pytest.mark.parametrize("y", [Y, Y3], ids=["two", "three"])
 def test_balanced_weights_are_the_formula(kernel, y):
@@ -106,14 +99,6 @@ def test_weights_of_rows_are_repetitions_with_kernels(solver, kernel, y):
     assert set(a.support) <= set(np.flatnonzero(WEIGHTS))
 
 
-@pytest.mark.parametrize("y", [Y, Y3], ids=["two", "three"])
-def test_support_are_the_rows_of_the_model(y):
-    done = api.fit(X, y, 0, kernel="rbf")
-    held = sparse.csr_matrix((done.model.values, done.model.indices, done.model.indptr), shape=(len(done.support), 4))
-    np.testing.assert_array_equal(held.toarray(), X[done.support])
-    assert done.alpha.shape == (max(1, len(np.unique(y)) - 1), len(done.support))
-
-
 def test_start_and_records():
     records = []
     first = api.fit(X, Y, 2, gap=1e-10, callback=records.append)
@@ -129,10 +114,3 @@ def test_a_limit_is_reported():
     done = api.fit(X, Y, 50, gap=1e-13, max_iter=2)
     assert not done.converged and done.status.name == "iterations" and "raise max_iter" in done.message
     assert "not converged" in repr(done) and "max_iter" in repr(done)
-
-
-def test_many_features_that_do_not_occur():
-    wide = sparse.csr_matrix((np.ones(3), ([0, 1, 2], [5, 2_000_000, 5])), shape=(3, 3_000_000))
-    done = api.fit(wide, [1, 2, 1], 2)
-    assert done.model.W.shape == (3_000_000, 1) and np.count_nonzero(done.model.W) == 2
-    np.testing.assert_array_equal(api.predict(done, wide), [1, 2, 1])

@@ -60,18 +60,6 @@ def test_one_vs_one_probabilities_kernels_and_validation(shape):
         assert np.allclose(call(X), call(Z), atol=1e-4)
 
 
-def test_rows_on_disk_are_not_copied(tmp_path):
-    X = rows("float32", "dense")
-    stored = np.memmap(tmp_path / "X", X.dtype, "w+", shape=X.shape)
-    stored[:] = X
-    y = target(X, "classification")
-    assert np.array_equal(svmtool.fit(stored, y).model.W, svmtool.fit(X, y).model.W)
-    for bad in (np.inf, np.nan):
-        stored[3, 2] = bad
-        with pytest.raises(ValueError, match="Input X contains"):
-            svmtool.fit(stored, y)
-
-
 MEASURED = """
 import sys, threading
 import numpy as np

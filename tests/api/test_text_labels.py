@@ -35,16 +35,6 @@ def test_predictions_are_the_labels_that_were_given(run, form, tmp_path):
         np.testing.assert_array_equal(svmtool.decision_values(model, X), svmtool.decision_values(plain, X))
 
 
-def test_class_weights_and_folds_go_by_the_names():
-    weighted = svmtool.fit(X, Y, class_weight={"spam": 5.0})
-    np.testing.assert_array_equal(weighted.model.W, svmtool.fit(X, NUMBERS, class_weight={2: 5.0}).model.W)
-    options = {"folds": 3, "metrics": ["accuracy", "f1", lambda y, p: float(np.mean(y == p))]}
-    found, plain = svmtool.cross_validate(X, Y, **options), svmtool.cross_validate(X, NUMBERS, **options)
-    np.testing.assert_array_equal(found.predictions, NAMES[plain.predictions.astype(int)])
-    assert found.metrics == plain.metrics and found.metrics["accuracy"] == found.metrics["<lambda>"]
-    assert svmtool.search_C(X, Y, folds=2).best == svmtool.search_C(X, NUMBERS, folds=2).best
-
-
 @pytest.mark.parametrize(
     "change, sentence",
     [
@@ -69,16 +59,6 @@ def test_a_damaged_note_is_one_sentence():
         model = svmtool.loads(text.replace(old, new))
         with pytest.raises(ModelError, match="must have a JSON list of names, one for each label"):
             svmtool.predict(model, X)
-
-
-def test_models_and_certificates_say_what_they_are():
-    done, kernel = svmtool.fit(X, Y, bias=1.0), svmtool.fit(X, NUMBERS, kernel="rbf")
-    assert repr(done.model) == "<LinearModel L2R_L2LOSS_SVC_DUAL: 3 features, bias 1; classes " + (
-        ", ".join(map(repr, done.model.classes.tolist())) + ">"
-    )
-    vectors = kernel.model.total_sv
-    assert repr(kernel.model).startswith(f"<KernelModel c_svc: kernel rbf, {vectors} support vectors; classes ")
-    assert repr(done.certificate) == f"<Certificate: {done.certificate.line()}>"
 
 
 @pytest.mark.parametrize("run", [{}, {"kernel": "rbf"}, {"class_weight": {"ham": 2.0, "maybe": 3.0}}], ids=str)

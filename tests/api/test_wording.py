@@ -76,18 +76,6 @@ def test_a_cost_is_advised_where_the_problem_has_one():
         api.fit(huge, Y, kernel="poly")
 
 
-def test_classes_of_an_estimator_are_named():
-    ours = pytest.importorskip("svmtool.sklearn")
-    names = np.where(Y > 0, "yes", "no")
-    for name in ("LinearSVC", "SVC", "OrdinalSVM", "LSSVC"):
-        made = getattr(ours, name)
-        for factor in (np.inf, np.nan, -1.0):
-            with pytest.raises(ValueError, match=f"^class_weight of 'yes' is {factor:g}: it must be a finite number"):
-                made(class_weight={"yes": factor}).fit(X, names)
-        with pytest.raises(ValueError, match="^class_weight names classes that are not in y: 'maybe'$"):
-            made(class_weight={"maybe": 2.0}).fit(X, names)
-
-
 def test_models_that_cannot_be_read_are_one_sentence(tmp_path):
     for text in ("svm_type what\n", "solver_type L2R_LR\nnr_class 2\nlabel 1 2\nnr_feature 2\nbias -1\nw\n1\n", ""):
         (tmp_path / "m").write_text(text)
@@ -95,10 +83,3 @@ def test_models_that_cannot_be_read_are_one_sentence(tmp_path):
             with pytest.raises(ValueError, match=r"^can't read (the text|\S+/m) as a model: [^\n]+$") as e:
                 call()
             assert "fscanf" not in str(e.value) and "ERROR" not in str(e.value)
-
-
-def test_what_has_no_probabilities_says_so():
-    kinds = (({"solver": 2}, "not logistic"), ({"solver": 11}, "a regression"), ({"kernel": "rbf"}, "=True"))
-    for given, words in kinds:
-        with pytest.raises(ValueError, match=words):
-            svmtool.probabilities(api.fit(X, Y, **given), X)

@@ -94,15 +94,6 @@ def test_nu_svc_of_a_few_rows_or_with_weights():
                 assert 0.0 <= found.primal - found.bound <= 3e-8 * abs(found.bound)
 
 
-def test_one_class_about_the_origin():
-    """The distance is relative to the size that gaps of a minimum of about 0 have."""
-    X = np.vstack([np.eye(3), -np.eye(3)])
-    for keywords in ({"kernel": "linear", "solver": "one-class"}, {"solver": 21}):
-        done = svmtool.fit(X, nu=0.9, **keywords)
-        found = svmtool.audit(done, X, nu=0.9)
-        assert found.excess < 1e-3 and found.bound <= found.primal
-
-
 def test_pairs_of_classes_are_summed():
     rng = np.random.default_rng(2)
     X = rng.normal(size=(60, 2))
@@ -123,18 +114,6 @@ def test_pairs_of_classes_are_summed():
     data = arrays.dataset(X, y).as_double()
     settings = settings_of(data, "svc", "rbf", {"gamma": GAMMA, "C": 3.0}, ())
     assert len(values(settings, done.model, data)) == 3
-
-
-def test_least_squares():
-    X, y = rows()
-    model = some_model("c_svc", X)
-    norm, f = dense(model, X)
-    xi = 1.0 - np.where(y == 1, f, -f)
-    for solver, more in ((52, 0.0), (73, 0.5 * 0.1**2)):
-        with case_of(solver):
-            done = svmtool.audit(model, X, y, solver=solver, C=0.7)
-            assert done.primal == pytest.approx(norm + more + 0.7 * np.sum(xi**2), rel=1e-12)
-            assert done.bound <= done.optimum <= done.primal
 
 
 BAD = [

@@ -89,21 +89,6 @@ def test_regressions_and_one_class():
             assert excess(model.fit(X, t), X, t) < 1e-5
 
 
-def test_text_labels_and_subclasses():
-    from sklearn.svm import SVC, LinearSVC
-
-    class Mine(LinearSVC):
-        pass
-
-    X, y = rows(3)
-    names = np.array(["z", "b", "m"])[y]
-    for model in (Mine(tol=1e-9, max_iter=100_000), SVC(tol=1e-8)):
-        done = svmtool.audit(model.fit(X, names), X, names)
-        assert done.excess < 1e-5 and done.differ == 0
-        with pytest.raises(ValueError, match="labels b, m, z, the data a, b, m"):
-            svmtool.audit(model, X, np.where(names == "z", "a", names))
-
-
 def test_estimators_that_cannot_be_audited():
     from sklearn.linear_model import LogisticRegression
     from sklearn.svm import SVC, LinearSVC
@@ -206,18 +191,6 @@ def test_spark():
     X, y = rows(3)
     model = LogisticRegression(C=1 / (0.05 * 90), tol=1e-10, max_iter=10_000).fit(X, y)
     assert excess(spark("LogisticRegressionModel", model.coef_, model.intercept_, 0.05), X, y) < 1e-6
-
-
-def test_multinomial_value_is_that_of_the_definition():
-    X, y = rows(3)
-    coef, intercept = np.random.default_rng(0).normal(size=(3, 4)), np.array([0.1, 0.5, -0.2])
-    Z = X @ coef.T + intercept
-    loss = (np.log(np.exp(Z).sum(axis=1)) - Z[np.arange(90), y]).sum()
-    for share in (0.0, 0.3, 1.0):
-        done = svmtool.audit(spark("LogisticRegressionModel", coef, intercept, 0.1, share=share), X, y)
-        regular = 0.5 * (1 - share) * np.sum(coef**2) + share * np.abs(coef).sum()
-        assert done.primal == pytest.approx(regular + loss / (0.1 * 90), rel=1e-12)
-        assert done.bound <= done.optimum < done.primal and done.gap <= 1e-6
 
 
 VOWPAL = "Version 9.11.9\nId \nMin label:-1\nMax label:1\nbits:18\nlda:0\noptions:\nChecksum: 1\n:0\n"

@@ -55,14 +55,6 @@ def test_binary_values_are_those_of_the_definition():
                 assert done.gap <= 1e-7
 
 
-def test_one_vs_rest_is_the_sum_of_its_problems():
-    X, y = rows(3, 60)
-    W, b = np.random.default_rng(1).normal(size=(3, 3)), np.array([0.1, -0.2, 0.3])
-    done = svmtool.audit((W, b), X, y, solver=3, C=2.0, bias=1.0)
-    each = [by_definition(X, np.where(y == k, 1.0, -1.0), W[k], b[k], "hinge", False, 2.0, 1.0) for k in range(3)]
-    assert done.primal == pytest.approx(sum(each), rel=1e-12)
-
-
 @pytest.mark.parametrize("k", [2, 3])
 def test_crammer_singer(k):
     X, y = rows(k, 60)
@@ -73,17 +65,6 @@ def test_crammer_singer(k):
     if k == 2:  # arrays of two classes have their difference in one column: weights of the mean 0
         W = np.outer((-0.5, 0.5), W[1] - W[0])
     done = svmtool.audit(W[1] - W[0] if k == 2 else W, X, y, solver=4, C=0.3)
-    assert done.primal == pytest.approx(0.5 * np.sum(W**2) + 0.3 * loss, rel=1e-12)
-
-
-def test_crammer_singer_file_of_two_columns_counts_their_mean(tmp_path):
-    X, y = rows()
-    W = np.array([[1.0, 2.0, -1.0], [0.5, 0.0, 0.0]])
-    lines = "\n".join(f"{a!r} {b!r} " for a, b in W.T.tolist())
-    (tmp_path / "m").write_text(f"solver_type MCSVM_CS\nnr_class 2\nlabel 1 0\nnr_feature 3\nbias -1\nw\n{lines}\n")
-    Z = X @ W.T  # of the labels 1 and 0
-    loss = np.maximum(1.0 - np.where(y == 1, 1.0, -1.0) * (Z[:, 0] - Z[:, 1]), 0.0).sum()
-    done = svmtool.audit(str(tmp_path / "m"), X, y, C=0.3)
     assert done.primal == pytest.approx(0.5 * np.sum(W**2) + 0.3 * loss, rel=1e-12)
 
 

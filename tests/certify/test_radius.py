@@ -9,7 +9,6 @@ from reference import csr_of
 
 from svmtool import api
 from svmtool.certify.linear import Certificate, Certifier
-from svmtool.certify.radius import radius
 from svmtool.data.csr import CsrRows
 from svmtool.data.dataset import DenseDataset
 from svmtool.models.certain import lengths, percent, within
@@ -105,21 +104,6 @@ def test_labels_of_several_classes_are_those_of_the_optimum(solver):
         assert np.all(apart <= radii + error)
         sure += int(certain.sum())
     assert sure > 1000
-
-
-@pytest.mark.parametrize("between", [0.0, 0.3, 1.0, 2.0**0.5, 5.0])
-def test_the_radius_lies_between_the_roots_of_the_gap_and_of_twice_the_gap(between):
-    w = np.zeros(3)
-    r = radius(1.0, w, (np.array([0.0, between, 0.0]), 0.0))
-    assert 1.0 <= r <= (2.0**0.5) * (1.0 + 1e-13)
-    assert r >= radius(1.0, w, (w, 0.0)) and r <= radius(1.0, w, (np.array([0.0, between, 0.0]), 0.1))
-
-
-@pytest.mark.parametrize("excess", [np.nan, np.inf, -1.0])
-def test_without_a_gap_nothing_is_certain(excess):
-    r = radius(excess, np.ones(2))
-    assert r == np.inf
-    assert not within(np.array([[1e300], [np.inf], [np.nan]]), np.array([0.0, 1.0, 1.0]), np.array([r]), WORD, 2).any()
 
 
 def test_a_class_is_certain_where_no_other_can_have_a_larger_value():

@@ -96,15 +96,6 @@ def test_it_notices_what_is_wrong(trained, tmp_path):
     assert "D is smaller" in wrong("m", higher)
 
 
-def test_a_point_and_rows_of_other_lengths(trained, tmp_path):
-    recheck = trained("two", "-s", 1)
-    (tmp_path / "p").write_text("0.5\n")
-    with pytest.raises(SystemExit, match="40 rows"):
-        recheck()
-    with pytest.raises(SystemExit, match="give -s: one of 0, 1"):
-        recheck("-s", 4)
-
-
 @pytest.mark.parametrize(("number", "kind"), [(1, "two"), (3, "two"), (5, "two"), (12, "real"), (13, "real")])
 def test_its_rounding_is_bounded_by_what_it_says(number, kind):
     """Against rational numbers."""
@@ -156,14 +147,3 @@ def test_the_file_is_the_point_of_python(trained):
 def test_options_that_exclude_it(options, message, svm_train):
     status, _, err = svm_train(*options, "--keep-dual", "p", "d", "m", data="1 1:1\n-1 1:-1\n")
     assert status == 1 and message in err and "Traceback" not in err
-
-
-def test_keywords_that_exclude_it():
-    X, y = made("two")
-    for keywords, message in (({"solver": 4}, "has no keep_dual"), ({"kernel": "rbf"}, "is for linear models")):
-        with pytest.raises(ValueError, match=message):
-            svmtool.fit(X, y, keep_dual=True, **keywords)
-    with pytest.raises(ValueError, match="keep_dual is of one model"):
-        svmtool.cross_validate(X, y, keep_dual=True)
-    with pytest.raises(ValueError, match="keep_dual"):
-        svmtool.fit(X, np.eye(3)[made("three")[1]], keep_dual=True)

@@ -31,12 +31,6 @@ def test_read_lists(lib, tmp_path):
     assert lib.svm_read_problem(written(tmp_path, "")) == ([], [])
 
 
-def test_read_arrays(lib, tmp_path):
-    y, x = lib.svm_read_problem(written(tmp_path, "+1 1:0.5 3:2\n-1 2:0 4:1e2\n3\n"), return_scipy=True)
-    assert isinstance(x, sparse.csr_matrix) and y.tolist() == [1, -1, 3] and x.nnz == 3
-    assert x.toarray().tolist() == [[0.5, 0, 2, 0], [0, 0, 0, 100], [0, 0, 0, 0]]
-
-
 def test_read_an_open_file(lib, tmp_path):
     assert lib.svm_read_problem(io.StringIO("1 1:2\n-1 2:1")) == ([1.0, -1.0], [{1: 2.0}, {2: 1.0}])
     with open(written(tmp_path, "1 1:2\n")) as file:

@@ -137,31 +137,6 @@ def test_regressions_are_the_originals(pair, options, capfd):
     assert text.startswith("Mean squared error = ") and text.endswith(" (regression)\n")
 
 
-@pytest.mark.reference
-def test_one_class_is_the_originals(pair):
-    shifted = X + 2.0
-    results = []
-    for lib in pair:
-        m = lib.train(np.ones(len(X)), shifted, "-s 21 -n 0.2 -e 1e-6 -q")
-        assert m.is_oneclass_model() and m.get_labels() == [0, 0] and m.get_decfun()[1] == -m.get_decfun_rho()
-        results.append((m.get_decfun()[0], m.get_decfun_rho(), lib.predict([], shifted, m, "-q")))
-    (w, rho, (_, _, values)), (v, sigma, (_, _, others)) = results
-    assert w == pytest.approx(v, rel=1e-3) and rho == pytest.approx(sigma, rel=1e-3)
-    assert np.array(values) == pytest.approx(np.array(others), abs=2e-2)
-
-
-def test_probabilities(lib):
-    m = lib.train(MANY.y, MANY.X, "-s 0 -q")
-    assert m.is_probability_model()
-    labels, _, found = lib.predict(MANY.y, MANY.X, m, "-b 1 -q")
-    assert np.sum(found, axis=1) == pytest.approx(np.ones(len(MANY.y)))
-    assert labels == [m.get_labels()[k] for k in np.argmax(found, axis=1)]
-    other = lib.train(MANY.y, MANY.X, "-s 2 -q")
-    assert not other.is_probability_model()
-    with pytest.raises(TypeError, match="probability output is only supported for logistic regression"):
-        lib.predict(MANY.y, MANY.X, other, "-b 1")
-
-
 def test_save_and_load(lib, tmp_path, capfd):
     m = lib.train(Y, X, "-s 0 -B 1 -q")
     path = str(tmp_path / "model")
@@ -197,18 +172,6 @@ def test_search_for_C(lib, capfd):
     assert dropins.printed(capfd) == f"Best C = {C:g}  CV accuracy = {100 * rate:g}%\n\n"
     C, p, error = lib.train(DATA.t[:30], X[:30], "-C -c 1e5 -s 11 -q")
     assert dropins.printed(capfd) == f"Best C = {C:g} Best p = {p:g}  CV MSE = {error:g}\n\n"
-
-
-def test_low_level(lib):
-    prob, param = lib.problem(Y, X), lib.parameter("-s 2 -q")
-    m = lib.toPyModel(lib.liblinear.train(prob, param))
-    nodes, largest = lib.gen_feature_nodearray({3: 1.5, 1: -2, 2: 0})
-    assert largest == 3 and [str(node) for node in nodes] == ["1:-2", "3:1.5", "-1:0", "-1:0"]
-    w, _ = m.get_decfun()
-    assert lib.liblinear.predict(m, nodes) == (1 if 1.5 * w[2] - 2 * w[0] > 0 else -1)
-    assert [str(n) for n in lib.gen_feature_nodearray([1, 0, 2], 2)[0]] == ["1:1", "-1:0", "-1:0"]
-    row = (np.array([0, 2]), np.array([1.0, 2.0]))
-    assert [str(n) for n in lib.gen_feature_nodearray(row)[0][:2]] == ["1:1", "3:2"]
 
 
 @pytest.mark.parametrize(

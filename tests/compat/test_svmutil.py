@@ -186,13 +186,6 @@ def test_probabilities_of_a_regression(lib, capfd):
     assert dropins.printed(capfd) == ""
 
 
-def test_a_single_class(lib):
-    m = lib.svm_train([7] * len(X), X.tolist(), "-q")
-    labels, _, values = lib.svm_predict([7] * len(X), X.tolist(), m, "-q")
-    assert m.get_labels() == [7] and m.get_nr_sv() == 0 and m.get_SV() == []
-    assert labels == [7.0] * len(X) and values == [[1]] * len(X)
-
-
 def test_cross_validation(lib, capfd):
     accuracy = lib.svm_train(Y, X, "-v 5 -q")
     assert 50 < accuracy <= 100 and dropins.printed(capfd) == f"Cross Validation Accuracy = {accuracy:g}%\n"
@@ -224,19 +217,6 @@ def test_models_convert_both_ways(pair, tmp_path):
         again = reader.svm_load_model(str(tmp_path / "model"))
         a, b = (lib.svm_predict(MANY.y, MANY.X, some, "-q") for lib, some in ((writer, m), (reader, again)))
         assert a[0] == b[0] and np.array(a[2]) == pytest.approx(np.array(b[2]), abs=1e-6)
-
-
-def test_low_level(lib):
-    prob, param = lib.svm_problem(Y, X), lib.svm_parameter("-t 0 -q")  # LIBSVM's model points into prob's memory
-    m = lib.toPyModel(lib.libsvm.svm_train(prob, param))
-    nodes, largest = lib.gen_svm_nodearray({3: 1.5, 1: -2, 2: 0})
-    assert largest == 3 and [str(node) for node in nodes] == ["1:-2", "3:1.5", "-1:0"]
-    label = lib.libsvm.svm_predict(m, nodes)
-    assert [label] == lib.svm_predict([], [{1: -2, 3: 1.5}], m, "-q")[0]
-    nodes = lib.gen_svm_nodearray([1, 0, 2], isKernel=True)[0]
-    assert [str(node) for node in nodes] == ["0:1", "1:0", "2:2", "-1:0"]
-    node = lib.svm_node()
-    assert (node.index, node.value) == (-1, 0)
 
 
 @pytest.mark.parametrize(

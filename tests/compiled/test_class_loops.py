@@ -122,7 +122,7 @@ def test_curvature_and_pair_change(n, d, k):
 @pytest.mark.parametrize("bias", [-1.0, 2.0])
 @every_shape
 def test_epochs_reach_the_optimum(n, d, k, bias):
-    """Multipliers stay on the simplex, weights are their sums, and the gap that is added up covers the true one."""
+    """Multipliers stay on the simplex, weights are their sums, and the duality gap falls."""
     a = Made(n, d, k, bias)
     own, chunk = np.where(a.apart, 0.0, 1.0), 4
     P, W, state = a.flat(own), np.zeros(a.A.shape[1] * a.wide), random_state(n, 3)

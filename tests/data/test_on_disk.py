@@ -241,38 +241,3 @@ def test_other_folders_are_left_alone(kind, svm_train, on_disk, tmp_path):
     assert sorted(tmp_path.rglob("*")) == sorted([*before, tmp_path / "d"])
     assert svm_train("-q", "-s", 2, *MEMORY, "--no-cache", "d", "m")[0] == 0
     assert sorted(tmp_path.rglob("*")) == sorted([*before, tmp_path / "d", tmp_path / "m"])
-
-
-def test_a_link_is_followed_and_stays(data, svm_train, on_disk, parses, tmp_path):
-    (tmp_path / "d").write_bytes((data / "breast_cancer").read_bytes())
-    (tmp_path / "disk").mkdir()
-    (tmp_path / "disk" / "thesis.txt").write_text("mine")
-    (tmp_path / "d.rows").symlink_to("disk/rows")
-    for k in range(2):
-        assert svm_train("-q", "-s", 2, *MEMORY, "d", f"m{k}")[0] == 0
-    assert parses == ["d"]
-    (tmp_path / "d").write_bytes((data / "breast_cancer.t").read_bytes())
-    assert svm_train("-q", "-s", 2, *MEMORY, "d", "m2")[0] == 0
-    assert parses == ["d", "d"]
-    assert sorted(os.listdir(tmp_path / "disk")) == ["rows", "thesis.txt"]
-    assert svm_train("-q", "-s", 2, *MEMORY, "--no-cache", "d", "m3")[0] == 0
-    assert sorted(os.listdir(tmp_path / "disk")) == ["thesis.txt"]
-    assert (tmp_path / "d.rows").is_symlink()
-
-
-def test_rows_are_on_the_disk_before_they_have_their_name(data, svm_train, on_disk, monkeypatch, tmp_path):
-    (tmp_path / "d").write_bytes((data / "breast_cancer").read_bytes())
-    done, sync, place = [], os.fsync, row_folder.place
-
-    def synced(fd):
-        done.append(os.path.basename(os.readlink(f"/proc/self/fd/{fd}")))
-        sync(fd)
-
-    def named(*folders):
-        done.append("named")
-        return place(*folders)
-
-    monkeypatch.setattr(arrays.os, "fsync", synced)
-    monkeypatch.setattr(row_folder, "place", named)
-    assert svm_train("-q", "-s", 2, *MEMORY, "d", "m")[0] == 0
-    assert {*arrays.ARRAYS, arrays.HEADER} <= set(done[: done.index("named")])

@@ -13,8 +13,7 @@ from spark_blocks import NUMBERS, Here, cut, every_number, far, in_memory, numbe
 from test_odd_data import ODD
 
 from svmtool import registry
-from svmtool.data.dense import DenseRows
-from svmtool.distributed.reading import _pieces, table_of
+from svmtool.distributed.reading import _pieces
 from svmtool.distributed.train import DistributedFolds
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats.svmlight import table
@@ -54,17 +53,6 @@ def test_a_free_bias_is_certified(number, tmp_path):
     settings = settings_of(number, bias=1.0, regularize_bias=False, C=0.1)
     text = numbers_text(2)
     same(far(Here(cut(text, 3)), settings), in_memory(text, settings, tmp_path), settings)
-
-
-@pytest.mark.parametrize("last", ["1 100:1", "1 20000:1"])
-def test_blocks_that_learn_of_more_features(last, tmp_path):
-    """Dense rows that are too short, or should not be dense, when other blocks have more features."""
-    settings, lines = settings_of(2), numbers_text(2, n=90, d=80, density=0.9).splitlines()
-    text = "\n".join([*lines[:-1], last]) + "\n"
-    ranks = Here(cut(text, 3))
-    assert isinstance(ranks.blocks[0]._active_rows, DenseRows)
-    same(far(ranks, settings), in_memory(text, settings, tmp_path), settings)
-    assert {block._active_rows.n_features for block in ranks.blocks} == {int(last[2:-2])}
 
 
 @pytest.fixture
@@ -154,18 +142,6 @@ def test_lines_are_parsed_as_files_are(size, monkeypatch, tmp_path):
     assert a.n_features == b.n_features
     with pytest.raises(DataError, match=r"line 150: .*token '1:x'"):
         parse(texts([*text.encode().splitlines()[:149], b"1 1:x"]))
-
-
-def test_pieces_arrive_in_any_order(monkeypatch):
-    monkeypatch.setattr("svmtool.distributed.reading.CHUNK_BYTES", 64)
-    lines = numbers_text(3).encode().splitlines()
-    pieces = [*_pieces(0, lines[:70]), *_pieces(1, lines[70:])]
-    a, b = table_of(pieces), table_of(pieces[::-1], False)
-    for name in ("labels", "indptr", "indices", "values"):
-        np.testing.assert_array_equal(getattr(a, name), getattr(b, name))
-    pieces = [*_pieces(0, lines[:70]), *_pieces(1, [*lines[70:100], b"1 1:x", b"1 1:y", *lines[100:]])]
-    with pytest.raises(DataError, match=r"line 101: .*token '1:x'"):
-        table_of(pieces[::-1], False)
 
 
 @pytest.mark.parametrize(("number", "lost"), pairs_in_turn(NUMBERS, [(), (1, 2, 5, 40)]))

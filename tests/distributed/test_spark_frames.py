@@ -83,12 +83,6 @@ def test_two_classes(svm, frame, rows, solver, options):
     assert pickle.loads(pickle.dumps(done)).certificate.dual == done.certificate.dual
 
 
-@pytest.mark.parametrize(("solver", "label"), [(2, "three"), (0, "three"), (11, "real")])
-def test_several_classes_and_targets(svm, frame, rows, solver, label):
-    X, y, _ = rows
-    near(svm.fit(frame, solver, label=label, gap=1e-8), api.fit(X, y[label], solver, gap=1e-8), X, 1e-8)
-
-
 def test_weights_are_a_column(svm, frame, rows):
     X, y, weights = rows
     done = svm.fit(frame, 2, label="two", sample_weight="weight", gap=1e-8)

@@ -82,17 +82,6 @@ def test_parquet_files_train_the_model_of_the_text(parts, dense, spark, session,
     np.testing.assert_allclose(sign * model.W, near.W, rtol=1e-3, atol=1e-4)
 
 
-def test_a_column_of_weights(spark, session):
-    """A weight of 2 equals a repeated row, and rows of weight 0 are left out."""
-    rows = [(*row, float(i % 3)) for i, row in enumerate(rows_of(TEXT))]
-    frame = spark.createDataFrame(rows, StructType([*schema().fields, StructField("weight", DoubleType())]))
-    settings = Settings.of(solver=2, gap=1e-10)
-    weighted, _ = model_of(session, Frame(session, frame, weights="weight"), settings)
-    twice = [row[:2] for row in rows for _ in range(int(row[2]))]
-    plain, _ = model_of(session, Frame(session, spark.createDataFrame(twice, schema())), settings)
-    np.testing.assert_allclose(weighted.W, plain.W, rtol=1e-3, atol=1e-4)
-
-
 @pytest.mark.parametrize(
     ("row", "words"),
     [

@@ -17,7 +17,6 @@ if without_spark():
 
 from svmtool.cli.predict.command import main as svm_predict  # noqa: E402
 from svmtool.cli.train import main as svm_train  # noqa: E402
-from svmtool.distributed import predict as spark_predict  # noqa: E402
 from svmtool.distributed import session as spark_session  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")  # of pyspark 3.5's own sockets
@@ -104,14 +103,6 @@ def test_files_are_scored_in_the_order_of_their_names(form, run, models, tmp_pat
     assert joined(tmp_path / "o2") == (tmp_path / "o1").read_bytes()
 
 
-@pytest.mark.parametrize("name", ["sure", "kernel"])
-def test_features_that_the_model_does_not_have(name, run, models, tmp_path):
-    (tmp_path / "d").write_text("1 1:1\n" * 40000 + "1 2000:1\n")
-    here = run(tmp_path / "d", models / name, tmp_path / "o1")
-    assert run("--spark", "x", tmp_path / "d", models / name, tmp_path / "o2") == here
-    assert "d has features up to 2000, the model " in here[2]
-
-
 @pytest.mark.parametrize("line", [1, 500, 1100])
 def test_a_bad_line_is_named_and_leaves_nothing(line, run, models, tmp_path):
     lines = (REPOSITORY / "data" / "digits").read_bytes().splitlines(keepends=True)
@@ -165,65 +156,6 @@ def test_options_are_looked_at_before_spark_starts(argv, words, models, monkeypa
     assert svm_predict(["--spark", "local[2]", *argv]) == 1
     err = capsys.readouterr().err
     assert words in err and err.count("\n") == 1
-
-
-def copy(source, part):
-    """A scorer that copies and counts lines."""
-    buffer = bytearray(1 << 20)
-    n = source.read_into(buffer)
-    yield (bytes(buffer[:n]),)
-    return buffer[:n].count(b"\n")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def this_file_goes_to_executors():
-    """Pickles this module's functions by value, because executors cannot import it."""
-    from pyspark import cloudpickle
-
-    cloudpickle.register_pickle_by_value(sys.modules[__name__])
-
-
-def fails_at_first(source, part):
-    """`copy`, by a task whose first attempt ends in the middle of its second part."""
-    from pyspark import TaskContext
-
-    if part == 1 and TaskContext.get().attemptNumber() == 0:
-        yield (b"half\n",)
-        raise RuntimeError("an executor is lost")
-    return (yield from copy(source, part))
-
-
-def test_a_task_that_fails_once_counts_once(session, tmp_path):
-    data = REPOSITORY / "data" / "digits"
-    tallies = spark_predict.score(session, str(data), [str(tmp_path / "o")], fails_at_first, lambda *_: None)
-    assert sum(tallies) == 1200
-    assert joined(tmp_path / "o") == data.read_bytes()
-
-
-def test_an_interrupt_leaves_nothing(session, tmp_path):
-    def interrupt(done, total):
-        raise KeyboardInterrupt
-
-    data = REPOSITORY / "data" / "digits"
-    with pytest.raises(KeyboardInterrupt):
-        spark_predict.score(session, str(data), [str(tmp_path / "o")], copy, interrupt)
-    assert os.listdir(tmp_path) == []
-
-
-def test_of_two_directories_both_are_written_or_none(run, models, tmp_path, monkeypatch):
-    publish = spark_predict._Folder.publish
-
-    def appears(folder):
-        if folder._name == str(tmp_path / "s"):
-            (tmp_path / "s").mkdir()
-        publish(folder)
-
-    monkeypatch.setattr(spark_predict._Folder, "publish", appears)
-    data = REPOSITORY / "data" / "digits"
-    status, out, err = run("--spark", "x", "--scores", tmp_path / "s", data, models / "classes", tmp_path / "o")
-    assert (status, out) == (1, "")
-    assert err == f"can't write {tmp_path}/s: it was created by another process; nothing was written\n"
-    assert os.listdir(tmp_path) == ["s"] and os.listdir(tmp_path / "s") == []
 
 
 def test_the_command_on_a_standalone_cluster(models, tmp_path):

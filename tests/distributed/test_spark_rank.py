@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from spark_blocks import cut, far, numbers_text, parse, same, settings_of
 
-from svmtool.distributed import listener, rank
+from svmtool.distributed import rank
 from svmtool.distributed.block import Block
 from svmtool.distributed.rank import Rank, topology
 from svmtool.distributed.stage import Ranks
-from svmtool.errors import DataError, SvmtoolError
+from svmtool.errors import DataError
 from svmtool.tolerances import DENSE_BELOW
 
 PATIENCE = 30.0  # seconds until a test is given up
@@ -172,35 +172,3 @@ def test_of_faults_the_first_in_order_is_reported(bad):
     with contextlib.closing(Threads(make, 20)) as ranks, pytest.raises(DataError) as error:
         ranks.sum("sum")
     assert error.value.line == min(bad)
-
-
-def test_what_a_block_cannot_do_is_reported_with_its_reason():
-    text = "\n".join(f"{k} 1:1" for k in range(10001)) + "\n"
-    with contextlib.closing(Threads(blocks_of(text, 1), 1)) as ranks:
-        with pytest.raises(SvmtoolError, match="is this a regression"):
-            ranks.gather("classes")
-    with contextlib.closing(Threads(blocks_of(text, 10), 10)) as ranks:
-        with pytest.raises(RuntimeError, match="(?s)in an executor: .*no_such_thing"):
-            ranks.gather("no_such_thing")
-
-
-def test_ranks_of_a_lost_attempt_are_not_taken_for_the_newest():
-    """Its tasks may connect after those of the next attempt, whose numbers are larger."""
-    with contextlib.closing(Ranks("127.0.0.1", 3)) as ranks:
-        ends = []
-
-        def connect(rank: int, attempt: int) -> None:
-            mine = listener.connect(("127.0.0.1", ranks.listener.port), ranks.key)
-            mine.send((rank, attempt))
-            ends.append(mine)
-
-        for rank, attempt in [(0, 10), (2, 12), (1, 14), (0, 13), (2, 15)]:
-            connect(rank, attempt)
-        with ranks._changed:
-            assert ranks._changed.wait_for(lambda: len(ranks._links) == 3, PATIENCE)
-        connect(1, 11)
-        with pytest.raises(EOFError):
-            ends[-1].recv()
-        assert {rank: attempt for rank, (attempt, _) in ranks._links.items()} == {0: 13, 1: 14, 2: 15}
-        for end in ends:
-            end.close()

@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 import sys
 from types import SimpleNamespace
 
@@ -20,9 +19,7 @@ from svmtool import registry
 from svmtool.distributed import train
 from svmtool.distributed.reading import Text
 from svmtool.distributed.session import error_text
-from svmtool.errors import SvmtoolError
 from svmtool.formats.models import linear
-from svmtool.models.linear import sigmoids_of
 
 
 @pytest.mark.parametrize(
@@ -81,13 +78,6 @@ def test_pyspark_or_java_may_be_absent(svm_train, monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda name: None)
     status, out, err = svm_train("-s", 2, "--spark", "local[2]", "d", data="1 1:1\n")
     assert status == 1 and "no java on the PATH" in err
-
-
-def test_without_the_option_nothing_of_spark_is_imported(command, tmp_path):
-    (tmp_path / "d").write_text("1 1:1\n-1 1:2\n")
-    code = "import sys\nfrom svmtool.cli.train import main\nassert main(['-q', 'd']) == 0\n"
-    code += "assert not [m for m in sys.modules if 'spark' in m]"
-    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, timeout=60)
 
 
 # With Spark
@@ -161,18 +151,6 @@ def test_folds_are_those_of_memory(argv, spark_train, svm_train, data):
 
 
 @on_spark
-@pytest.mark.parametrize(("number", "name"), [(2, "breast_cancer"), (3, "digits"), (0, "breast_cancer")])
-def test_sigmoids_are_those_of_memory(number, name, spark_train, svm_train, data):
-    for train_it, model in ((spark_train, "far"), (svm_train, "near")):
-        status, out, err = train_it("-q", "-s", number, "-b", 1, "--gap", "1e-8", data / name, model)
-        assert (status, err) == (0, "")
-    far_model, near = linear.read("far"), linear.read("near")
-    assert far_model.gives_probabilities
-    a, b = (np.array(sigmoids_of(model)) for model in (far_model, near))
-    np.testing.assert_allclose(a, b, rtol=5e-2)
-
-
-@on_spark
 def test_folders_globs_and_compressed_files(spark_train, tmp_path):
     import bz2
     import gzip
@@ -239,16 +217,6 @@ def test_existing_names_are_used_unchanged(session, tmp_path):
 
 
 @on_spark
-@pytest.mark.parametrize("name", ["_hidden", "a,", "co:lon", "x[", "x{", "[xy]*", "empty"])
-def test_names_that_cannot_be_read_are_refused_in_a_sentence(name, session, tmp_path):
-    for there in ("_hidden", "a", "co:lon"):
-        (tmp_path / there).write_text("1 1:1")
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(SvmtoolError, match="^can't open input file.*: (?!.*Exception)"):
-        Text(session, f"{tmp_path}/{name}")
-
-
-@on_spark
 def test_limits_and_ctrl_c_keep_the_best_model(spark_train, session, data, monkeypatch):
     ours = ("-q", "-s", 31, "--method", "fast")
     status, out, err = spark_train(*ours, "--max-iter", 2, "--strict", data / "digits", "m")
@@ -264,21 +232,3 @@ def test_limits_and_ctrl_c_keep_the_best_model(spark_train, session, data, monke
     status, out, err = spark_train(*ours, "--gap", "1e-9", data / "digits", "m")
     assert status == 130 and "m holds the best model so far" in err
     assert np.all(np.isfinite(linear.read("m").W))
-
-
-@on_spark
-def test_more_splits_than_tasks_are_joined_in_order(session, tmp_path):
-    """A barrier stage has a task for each partition: neighbouring files are merged."""
-    lines = numbers_text(3, n=300).splitlines(keepends=True)
-    cuts = [0, 3, 50, 51, 51, 200, 300]
-    for k, (low, high) in enumerate(zip(cuts, cuts[1:], strict=False)):
-        (tmp_path / f"part-{k}").write_text("".join(lines[low:high]))
-    text = Text(session, str(tmp_path), few=True)
-    assert text.partitions == 2 and text.splits.getNumPartitions() >= 5
-    parts = text.rows().glom().collect()
-    assert b"".join(piece for part in parts for _, piece in part) == "".join(lines).encode()
-    sizes = [sum(len(piece) for _, piece in part) for part in parts]
-    assert len(sizes) == 2 and min(sizes) > 0.2 * sum(sizes)
-    whole = tmp_path / "whole"
-    whole.write_text("".join(lines))
-    assert Text(session, str(whole), few=True).splits.getNumPartitions() == 2

@@ -45,22 +45,6 @@ def test_certified_classes_are_those_of_the_optimum(name, classes):
     assert sure > 60
 
 
-@pytest.mark.parametrize("name", MAKES)
-@pytest.mark.parametrize("classes", [2, 3])
-def test_a_saved_estimator_certifies_the_same_rows_or_none(name, classes, tmp_path):
-    if name == "logistic" and classes == 3:
-        return
-    X, y = rows_of(classes, 5)
-    model = MAKES[name](1e-2).fit(X, y)
-    svmtool.save_model(model, tmp_path / "m")
-    saved = svmtool.load_model(tmp_path / "m")
-    if name == "scaled intercept":  # the file's feature has the value 1
-        with pytest.raises(ValueError, match="no label is certified: its certificate bounds no decision values"):
-            svmtool.certified_mask(saved, X)
-    else:
-        assert np.array_equal(svmtool.certified_mask(saved, X), model.certified_mask(X))
-
-
 @pytest.mark.parametrize(
     "model",
     [

@@ -23,8 +23,6 @@ from svmtool.sklearn import (  # noqa: E402
     AdaptableLSSVC,
     LinearOneClassSVM,
     LinearSVC,
-    NuSVC,
-    NuSVR,
     OneClassSVM,
 )
 from svmtool.training import notices  # noqa: E402
@@ -125,18 +123,6 @@ def test_rounding_of_sums(command, tmp_path):
     _, found = caught(model.forget, far_rows, Y[:5])
     assert any(what is ConvergenceWarning and "rounding in sums" in sentence for what, sentence in found)
     assert not model.converged_
-
-
-def test_a_kernel_run_without_a_result_has_not_converged():
-    """Of thousands of rows too; the violation of no dual point is not 0."""
-    rows, labels = RNG.normal(size=(1500, 4)), RNG.integers(0, 12, 1500)
-    for make in (SVC, SVR, NuSVC, NuSVR, OneClassSVM):
-        for n in (200, 1500):
-            with case_of(make.__name__, n):
-                y = () if make is OneClassSVM else (labels[:n] if "C" in make.__name__[-1] else labels[:n] * 1.0,)
-                model, found = caught(make(max_seconds=LATE).fit, rows[:n], *y)
-                assert not model.converged_ and [what for what, _ in found] == [ConvergenceWarning]
-                assert model.certificate_.violation > 0.0
 
 
 def test_small_kernel_problems_reach_a_close_gap():

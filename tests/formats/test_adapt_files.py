@@ -18,8 +18,7 @@ from adapt_suite import Row, apart, batch, draw, streamed, text_of_rows, weights
 from svmtool.data.class_statistics import ClassStatistics
 from svmtool.errors import ModelError
 from svmtool.formats.adaptable import state as adaptable_state
-from svmtool.formats.adaptable.row_log import ModelLock, RowLog
-from svmtool.formats.models import linear
+from svmtool.formats.adaptable.row_log import ModelLock
 
 RNG = np.random.default_rng(1)
 ROWS, NEW = draw(RNG, 30, 4), draw(RNG, 8, 4)
@@ -62,15 +61,6 @@ def test_rows_that_are_not_there_are_not_removed(ready):
     assert apart(weights_in("m"), batch(ROWS[1:])) <= 1e-8
 
 
-def test_a_row_is_the_same_however_it_is_written(ready):
-    """Explicit zeros, other digits of the same number, a label with a decimal point."""
-    Path("old").write_text(
-        "".join(f"{r.label}.0 " + " ".join(f"{j + 1}:{v:.25e}" for j, v in enumerate(r.x)) + "\n" for r in ROWS[:5])
-    )
-    assert ready("--remove", "old", "-i", "m")[0] == 0
-    assert apart(weights_in("m"), batch(ROWS[5:])) <= 1e-8
-
-
 def test_a_state_that_does_not_belong_to_the_model_is_refused(ready, svm_train):
     assert svm_train("-q", "-s", 71, "-c", 3, "d", "other")[0] == 0
     Path("m").write_bytes(Path("other").read_bytes())
@@ -107,29 +97,6 @@ def test_a_state_of_another_version_is_refused(ready, monkeypatch):
         m.setattr(adaptable_state, "FAST", 99)
         adaptable_state.write("m", adaptable_state.State(71, 1.0, 1.0, (), ClassStatistics()))
     refused(ready, "its version is 99, and this svmtool reads versions 1 and 2", "--add", "new", "-i", "m")
-
-
-@pytest.mark.parametrize("moment", ["log", "state", "model"])
-def test_a_run_ended_between_two_files_is_repaired(ready, moment, monkeypatch):
-    """Ended before the state: the old model; before the model: it is written again, with a message."""
-
-    class EndedError(Exception):
-        pass
-
-    def end(*args, **options):
-        raise EndedError
-
-    place = {"log": (RowLog, "flush"), "state": (adaptable_state, "write"), "model": (linear, "write_text")}
-    with monkeypatch.context() as m:
-        m.setattr(*place[moment], end)
-        with pytest.raises(EndedError):
-            ready("--add", "new", "-i", "m")
-    status, _, err = ready("--add", "new", "-i", "m")
-    assert status == 0 and ("model is rewritten" in err) == (moment == "model")
-    wanted = ROWS + NEW + NEW if moment == "model" else ROWS + NEW
-    assert apart(weights_in("m"), batch(wanted)) <= 1e-8
-    Path("all").write_text(text_of_rows(wanted))
-    assert ready("--remove", "all", "-i", "m")[0] == 0, "the log of rows agrees"
 
 
 def test_two_runs_at_a_time_are_refused(ready):
@@ -240,24 +207,6 @@ def test_probabilities_that_a_change_loses_are_reported(ready, svm_train):
     assert ready("--add", "new", "-i", "p") == (0, "", "")
 
 
-@pytest.mark.parametrize("argv", [("-s", 2, "d"), ("-s", 71, "d"), ("-s", 80, "d"), ("--add", "new")])
-def test_a_model_needs_a_name(ready, argv):
-    refused(ready, "can't save model to file ''", *argv, "")
-
-
-def test_other_solvers_refuse_rows(ready, svm_train):
-    status, _, err = svm_train("-s", 70, "--add", "new", "-i", "m")
-    assert status == 1 and "does not support --add: use -s 71" in err
-    assert svm_train("-q", "-s", 2, "d", "m2")[0] == 0
-    status, _, err = ready("--add", "new", "-i", "m2")
-    assert status == 1 and "only -s 71" in err
-
-
-def test_a_model_on_standard_output_has_no_state(command):
-    done = command("train", "-q", "-s", 71, "-", "-", input=text_of_rows(ROWS).encode())
-    assert done.returncode == 0 and b"rows cannot be added later" in done.stderr and b"solver_type" in done.stdout
-
-
 def begin(folder: Path, *argv) -> subprocess.Popen:
     return subprocess.Popen(
         [sys.executable, "-m", "svmtool", "train", "-s", "71", "--add", "-", *argv],
@@ -312,8 +261,3 @@ def test_a_row_that_cannot_be_added_costs_none_before_it(ready, svm_train, bad, 
     assert status == 1 and err.startswith(f"-: line {len(kept) + 1}: ")
     assert f"Rows in the model = {len(ROWS + kept)}\n" in out
     assert apart(weights_in("m"), batch(ROWS + kept)) <= 1e-8
-
-
-def test_an_empty_stream_makes_a_model_of_no_rows(svm_train):
-    assert streamed(svm_train, "", "-s", 71, "--add", "-", "m")[0] == 0 and weights_in("m") == {}
-    assert streamed(svm_train, "1 x\n", "-s", 71, "--add", "-", "m2")[0] == 1 and not Path("m2").exists()

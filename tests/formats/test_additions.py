@@ -91,13 +91,6 @@ def test_predictions_scales_and_errors_of_the_commands(files, capfdbinary):
     assert b"failed to read labels: a: line 3: 'x' is not a number" in capfdbinary.readouterr().err
 
 
-def test_training_says_that_queries_are_not_used(svm_train, files):
-    status, _, err = svm_train("-q", "a", "m")
-    assert (status, err.count("\n")) == (0, 1) and "qid are not used: -v N --groups" in err
-    assert svm_train("-q", "p", "n") == (0, "", "")
-    assert (files / "m").read_bytes() == (files / "n").read_bytes()
-
-
 @pytest.mark.parametrize("kernel", [[], ["-t", 2]])
 def test_folds_of_groups(kernel, svm_train, files):
     rows = [f"{1 + k % 2} qid:{k // 4} 1:{k % 7} 2:{k % 2}" for k in range(40)]

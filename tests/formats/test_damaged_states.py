@@ -98,12 +98,6 @@ def test_a_damaged_state_is_refused_and_training_anew_replaces_it(ready, damage)
     assert sorted(os.listdir()) == ["d", "m", "m.state.npz", "m.state.rows", "new"]
 
 
-def test_an_uncompressed_archive_of_another_hand_is_read(ready):
-    Path(STATE).write_bytes(repacked(zipfile.ZIP_STORED, first=np.asfortranarray(np.load(STATE)["first"])))
-    assert ready("--add", "new", "-i", "m")[0] == 0
-    assert apart(weights_in("m"), batch(ROWS + NEW)) <= 1e-8
-
-
 @pytest.mark.parametrize("name", [STATE, LOG, LOCK, LOG + NEW_LOG, "m"])
 @pytest.mark.parametrize("kind", ["fifo", "folder"])
 def test_non_files_are_refused_at_once(ready, name, kind):

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from both_methods import arguments_of
-from conftest import REPOSITORY
 from reference import text_of
 from sampling import pairs_in_turn
 
@@ -116,25 +115,6 @@ def test_too_little_memory_is_one_sentence(kilobytes, argv, svm_train, tmp_path)
 def test_faults_of_the_rows_name_the_file(svm_train, argv, data):
     status, _, err = svm_train("-q", *argv, "d", "m", data=data)
     assert status == 1 and err.startswith("d: ") and err.count("\n") == 1 and not Path("m").exists()
-
-
-def test_faults_of_the_model_name_it(command, tmp_path):
-    (tmp_path / "d").write_text(SMALL)
-    header = "solver_type L2R_L2LOSS_SVC\nnr_class {}\nlabel{}\nnr_feature 1\nbias -1\nw\n"
-    (tmp_path / "none").write_text(header.format(0, "") + "\n")
-    (tmp_path / "bad").write_text(header.format(2, " 1 -1") + "1 \n# Sigmoid: nan 1\n")
-    assert command("predict", "d", "none", "o").stderr.startswith(b"none: the model has no classes")
-    assert command("predict", "-b", 1, "d", "bad", "o").stderr.endswith(b"can't open model file bad\n")
-
-
-def test_steps_to_and_fro_end(svm_train):
-    """At this cost f went from 1e7 to 1e167 and back without end: rounding makes a new step of each."""
-    data = (REPOSITORY / "data" / "breast_cancer").read_text()
-    with np.errstate(all="ignore"):
-        status, _, err = svm_train(
-            "-q", "-s", 41, "--method", "fast", "-c", "1e200", "--max-seconds", 20, "d", "m", data=data
-        )
-    assert status == 0 and "rounding stops further progress" in err
 
 
 @pytest.mark.parametrize("number", [0, 1, 2, 3, 4, 50, 52, 60, 73])

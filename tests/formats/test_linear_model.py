@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
-import os
 import subprocess
-import threading
 from pathlib import Path
 
 import numpy as np
@@ -70,11 +67,6 @@ def test_words_in_any_order_on_one_line_with_crlf(tmp_path):
     assert (model.labels, model.bias, model.W.tolist()) == ((7, -1), 1.0, [[0.5], [1e-320]])
 
 
-def test_two_columns_for_two_classes_of_crammer_and_singer(tmp_path):
-    text = GOOD.replace("L2R_LR", "MCSVM_CS").replace("0.5 ", "1 2 ").replace("-0.25 ", "3 4 ")
-    assert linear.read(save(tmp_path, text)).W.tolist() == [[1, 2], [3, 4]]
-
-
 FAULTS = {
     "unknown key": (GOOD.replace("bias", "foo"), "unknown text in model file: [foo]"),
     "kernel model": ("svm_type c_svc\n", "unknown text in model file: [svm_type]: this is a kernel model, a linear"),
@@ -121,25 +113,6 @@ def test_faults_keep_the_sentences_of_liblinear(fault, tmp_path):
     first, last = str(caught.value).split("\n")
     assert first.startswith(sentence)
     assert last == f"can't open model file {path}"
-
-
-def test_compressed_models_are_read(tmp_path):
-    path = tmp_path / "m.gz"
-    path.write_bytes(gzip.compress(GOOD.encode()))
-    assert linear.read(str(path)).W.tolist() == [[0.5], [-0.25]]
-
-
-def test_a_model_from_a_pipe_longer_than_the_first_buffer(tmp_path):
-    fifo = tmp_path / "fifo"
-    os.mkfifo(fifo)
-    n = 30000
-    text = GOOD[: GOOD.index("w\n")].replace("nr_feature 2", f"nr_feature {n}") + "w\n" + "0.125 \n" * n
-    writer = threading.Thread(target=fifo.write_text, args=(text,))
-    writer.start()
-    try:
-        assert linear.read(str(fifo)).W.sum() == 0.125 * n
-    finally:
-        writer.join(timeout=10)
 
 
 @pytest.mark.parametrize("number", SOLVERS)

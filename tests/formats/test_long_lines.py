@@ -5,18 +5,13 @@ from __future__ import annotations
 import gzip
 import io
 import os
-import sys
-import time
 
 import pytest
 
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats import scored_text, source
-from svmtool.formats.rowcache import arrays, folder
 from svmtool.formats.source import open_source
 from svmtool.formats.svmlight import table
-from svmtool.formats.svmlight.inputs import arriving_rows
-from svmtool.formats.svmlight.slow_line import parse_line
 from svmtool.formats.svmlight.table import Buffer
 from svmtool.models.linear import LinearModel
 
@@ -104,58 +99,6 @@ def test_a_long_line_in_a_file(reader, tmp_path):
     assert "line 1201:" in said and "longer than" in said
 
 
-def test_rows_on_disk_take_lines_of_a_share_of_the_memory(svm_train, monkeypatch, tmp_path):
-    monkeypatch.setattr(folder, "ROW_BYTES_PER_TEXT_BYTE", float("inf"))
-    monkeypatch.setattr(folder, "MAX_LINE_SHARE", 1e-4)
-    read = table.raw_tables
-    monkeypatch.setattr(arrays, "raw_tables", lambda source, longest: read(source, longest=longest))
-    (tmp_path / "d").write_bytes(GOOD + b"1 1:" + b"0" * 50_000 + b"\n")
-    status, _, said = svm_train("-q", "-s", 2, "--memory", "300M", "d", "m")
-    assert status == 1 and "line 3" in said and "longer than 0 MB" in said
-
-
-def test_a_long_line_that_only_the_full_grammar_reads_takes_time_as_its_length():
-    """Linear time: copying the rest for each token would take minutes."""
-    count = 120_000
-    line = b"1 " + b" ".join(b"%d:1" % k for k in range(1, count)) + b" +%d:1" % count
-    began = time.process_time()
-    label, indices, values = parse_line(line, 1, "d")
-    assert (label, indices, values) == (1.0, list(range(1, count + 1)), [1.0] * count)
-    assert time.process_time() - began < 5.0
-
-
-class Repeated:
-    """A source that repeats the same bytes endlessly; counts the bytes read."""
-
-    def __init__(self, text: bytes):
-        self.text, self.read_so_far = text, 0
-
-    def read_into(self, buffer: bytearray) -> int:
-        buffer[:] = (self.text * len(buffer))[: len(buffer)]
-        self.read_so_far += len(buffer)
-        assert self.read_so_far < 1 << 23, "read on and on"
-        return len(buffer)
-
-    def __enter__(self) -> Repeated:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        pass
-
-
-@pytest.mark.parametrize(("byte", "words"), [(b"\0", NUL), (b"7", "longer than")])
-def test_standard_input_without_an_end(byte, words, tmp_path, monkeypatch):
-    monkeypatch.setattr("svmtool.formats.svmlight.inputs.MAX_LINE", 1 << 23)
-    (tmp_path / "d").write_bytes(GOOD + byte * (1 << 25))
-    with open(tmp_path / "d", "rb") as file:
-        monkeypatch.setattr(sys, "stdin", file)
-        rows = arriving_rows(lambda: False)
-        assert next(rows).labels.items.tolist() == [1.0, -1.0]
-        with pytest.raises(DataError, match=f"line 3: -: .*{words}"):
-            next(rows)
-        assert os.lseek(file.fileno(), 0, os.SEEK_CUR) < 1 << 24, "read on and on"
-
-
 def test_a_file_that_becomes_shorter_is_an_error(tmp_path):
     path = tmp_path / "d"
     path.write_bytes(b"1 1:1\n" * 100_000)
@@ -167,15 +110,6 @@ def test_a_file_that_becomes_shorter_is_an_error(tmp_path):
             with pytest.raises(SvmtoolError, match="d became shorter while it was read$"):
                 list(pieces)
         path.write_bytes(b"1 1:1\n" * 100_000)
-
-
-def test_rows_that_are_added_while_a_file_is_read_are_left_out(tmp_path):
-    path = tmp_path / "d"
-    path.write_bytes(b"1 1:1\n" * 1000)
-    with open_source(str(path)) as opened:
-        with path.open("ab") as more:
-            more.write(b"1 1:1\n2 x")
-        assert sum(t.labels.size for t in table.raw_tables(opened)) == 1000
 
 
 def test_an_error_of_reading_comes_after_those_of_earlier_lines(tmp_path):

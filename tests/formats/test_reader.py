@@ -134,14 +134,6 @@ def test_halfway_cases_read_like_float(tmp_path):
     assert bits(parsed(tokens, str(tmp_path / "d"))) == bits(np.array([float(t) for t in tokens]))
 
 
-@pytest.mark.parametrize(
-    "token, value", [("0x1p3", 8.0), ("-0X.8", -0.5), ("0x1.8p-1", 0.75), ("0e-400", 0.0), ("-0", -0.0)]
-)
-def test_numbers_that_c_reads(file, token, value):
-    table = svmlight.read(file(b"%s 1:%s" % (token.encode(), token.encode())))
-    assert bits(table.labels) == bits(table.values) == bits(np.array([value]))
-
-
 # --- errors and blocks ------------------------------------------------------------
 
 
@@ -169,14 +161,6 @@ def test_the_first_bad_line_is_reported(file, small_blocks, n_threads):
                     attempt(path)
     finally:
         threads.set_count(None)
-
-
-def test_lines_longer_than_a_block(file, small_blocks):
-    rows = [(1.0, {i: i / 7 for i in range(1, 400)}), (2.0, {5: 1.0}), (-3.0, {i: 1.0 for i in range(3, 90)})] * 3
-    text = "\n".join(" ".join([repr(label), *(f"{i}:{v!r}" for i, v in f.items())]) for label, f in rows)
-    path = file(text.encode())
-    assert_same(svmlight.read(path), naive(rows))
-    assert sum(len(p) for p in blocks(path, 100)) == len(rows)
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 3])
@@ -226,13 +210,6 @@ def test_fifo(tmp_path):
     table = svmlight.read(path)
     feeder.join()
     assert_same(table, naive(ROWS))
-
-
-def test_standard_input():
-    script = "from svmtool.formats.svmlight.table import read; "
-    script += "t = read('-'); print(len(t), len(t.values), t.n_features)"
-    done = subprocess.run([sys.executable, "-c", script], input=TEXT, capture_output=True)
-    assert done.stdout.split() == [b"1000", b"1500", b"3"], done.stderr
 
 
 def test_file_that_cannot_be_opened(tmp_path):

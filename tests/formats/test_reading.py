@@ -83,17 +83,6 @@ def reads(monkeypatch):
     return found
 
 
-def test_a_bad_line_is_one_sentence(svm_train, command):
-    data = "1 1:1\n-1 1:2 0:1\n"
-    sentence = "Wrong input format at line 2: d: token '0:1': indices start at 1\n"
-    assert svm_train("-q", "d", "m", data=data) == (1, "", sentence)
-    done = command("train", "-q", "d", "m")
-    assert (done.returncode, done.stdout, done.stderr) == (1, b"", sentence.encode())
-    done = command("train", "-q", "-", "m", input=data.encode())
-    assert (done.returncode, done.stdout) == (1, b"")
-    assert done.stderr == sentence.replace(" d:", " -:").encode()
-
-
 @pytest.mark.parametrize(
     "argv, sentence",
     [
@@ -111,17 +100,6 @@ def test_order_of_faults(argv, sentence, svm_train, tmp_path):
     status, out, err = svm_train(*argv, data="1 1:1\n-1 1:2\n")
     assert (status, out, err.count("\n")) == (1, "", 1)
     assert err.startswith(sentence)
-
-
-def test_an_initial_model_is_read_before_the_data(svm_train, reads, tmp_path):
-    svm_train("-q", "d", "first", data="1 1:1\n-1 1:2\n")
-    reads.clear()
-    assert svm_train("-q", "-i", "first", "d", "m") == (0, "", "")
-    assert reads == [("d", False)]
-    (tmp_path / "first").write_text("no model\n")
-    reads.clear()
-    assert svm_train("-q", "-i", "first", "d", "m")[0] == 1
-    assert reads == []
 
 
 @pytest.mark.parametrize(

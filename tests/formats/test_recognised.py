@@ -98,14 +98,6 @@ def test_comments_at_the_end_of_a_line(comment, svm_train, tmp_path):
         assert (tmp_path / "o").read_text() == "1\n-1\n"
 
 
-@pytest.mark.parametrize(
-    "comment, reason", [(" # a:1", "the comment contains a colon: remove it"), ("#c", "is not a number")]
-)
-def test_comments_that_the_originals_refuse(comment, reason, svm_train, as_the_originals):
-    status, _, err = svm_train("-q", "d", "m", data=f"{ROWS}1 1:1{comment}\n")
-    assert status == 1 and err.startswith("Wrong input format at line 3: d: ") and reason in err
-
-
 @pytest.fixture
 def unlabelled(svm_train, tmp_path):
     """u: the rows of d without labels; predict(*argv) runs svm-predict with a model m of them."""
@@ -135,15 +127,3 @@ def test_labels_with_no_labels_are_an_error(unlabelled, tmp_path, capsys):
     assert capsys.readouterr().err.startswith("Wrong input format at line 2: u: token '1': no colon: ")
     assert predict.main(["--no-labels", "--metrics", "u", "m", "o"]) == 1
     assert capsys.readouterr().err == "ERROR: --no-labels cannot be combined with --metrics\n"
-
-
-def test_many_rows_without_labels(unlabelled, tmp_path, monkeypatch):
-    """Blocks end anywhere: inside a line, after a newline."""
-    from svmtool.formats import source as module
-
-    assert unlabelled() == 0
-    whole = (tmp_path / "o").read_bytes()
-    for size in range(1, 12):
-        monkeypatch.setattr(module, "READ_BYTES", size)
-        assert predict.main(["--no-labels", "u", "m", "o"]) == 0
-        assert (tmp_path / "o").read_bytes() == whole

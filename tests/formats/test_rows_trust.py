@@ -135,13 +135,6 @@ def test_the_folder_of_another_user_is_neither_used_nor_touched(link, made, svm_
     assert not [name for name in os.listdir(tmp_path) if name.endswith(".tmp")]
 
 
-def test_users_who_share_a_scratch_have_a_folder_each(on_disk, monkeypatch, tmp_path):  # noqa: F811
-    reading = row_folder.DiskReading(str(tmp_path / "d"), 1e9, str(tmp_path), True, print)
-    mine = reading._folder()
-    monkeypatch.setattr(row_folder.os, "geteuid", lambda: 12345)
-    assert reading._folder() != mine
-
-
 def test_rows_are_for_their_owner_alone(svm_train, on_disk, tmp_path):  # noqa: F811
     (tmp_path / "d").write_text(TEXT)
     (tmp_path / "d").chmod(0o600)
@@ -153,28 +146,3 @@ def test_rows_are_for_their_owner_alone(svm_train, on_disk, tmp_path):  # noqa: 
     folder = tmp_path / "d.rows"
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert {stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()} == {0o600}
-
-
-def test_a_planted_link_in_a_new_folder_is_not_written_through(svm_train, on_disk, monkeypatch, tmp_path):  # noqa: F811
-    """Files of rows are created; existing ones are never opened for writing."""
-    (tmp_path / "precious").write_text("mine")
-    partial = row_folder.partial
-
-    def planted(folder):
-        held = partial(folder)
-        fresh = held.__enter__()
-        (fresh / "labels").symlink_to(tmp_path / "precious")
-
-        class Held:
-            def __enter__(self):
-                return fresh
-
-            def __exit__(self, *exc):
-                return held.__exit__(*exc)
-
-        return Held()
-
-    monkeypatch.setattr(row_folder, "partial", planted)
-    status, _, said = svm_train(*TRAIN, "m", data=TEXT)
-    assert status == 1 and "can't keep the rows" in said
-    assert (tmp_path / "precious").read_text() == "mine"

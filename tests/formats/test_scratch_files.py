@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -69,27 +68,3 @@ def test_non_files_stay():
     os.symlink("mine", LEFT.replace("0123", "89ab"))
     write()
     assert len(os.listdir()) == 5 and Path("mine").read_text() == "mine"
-
-
-def test_the_new_file_of_a_secret_one_is_never_readable_by_others():
-    Path("m").write_text("old")
-    os.chmod("m", 0o600)
-    with output.replacing("m"):
-        [name] = set(os.listdir()) - {"m"}
-        assert stat.S_IMODE(os.stat(name).st_mode) == 0o600
-
-
-@pytest.mark.skipif(not os.access("/dev/shm", os.W_OK), reason="no /dev/shm here")
-def test_files_in_shared_memory_are_files():
-    """Only devices are written in place, not all files under /dev."""
-    path = Path(f"/dev/shm/svmtool-test-{os.getpid()}")
-    path.write_bytes(b"old")
-    try:
-        with pytest.raises(KeyboardInterrupt), output.replacing(str(path)) as file:
-            file.write(b"half")
-            file.flush()
-            assert path.read_bytes() == b"old"
-            raise KeyboardInterrupt
-        assert path.read_bytes() == b"old"
-    finally:
-        path.unlink()

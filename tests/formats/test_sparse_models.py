@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import zipfile
 
 import numpy as np
@@ -12,12 +10,10 @@ from scipy import sparse
 
 import svmtool
 from svmtool.cli.predict import command as predict
-from svmtool.compiled import threads
 from svmtool.compiled.loops.text.decision_loops import count_tokens
 from svmtool.errors import ModelError
-from svmtool.formats.models import linear, read, text
+from svmtool.formats.models import linear, read
 from svmtool.models.linear import LinearModel
-from svmtool.models.weights import Column, Columns, by_feature
 
 
 def some_weights(seed, rows=997, columns=5):
@@ -30,21 +26,6 @@ def some_weights(seed, rows=997, columns=5):
 
 def bits(W):
     return np.ascontiguousarray(W).view(np.int64)
-
-
-@pytest.mark.parametrize("seed", range(8))
-@pytest.mark.parametrize("piece", [1, 64, 1 << 21])
-def test_columns_and_features_are_the_same_weights(seed, piece, monkeypatch):
-    monkeypatch.setattr("svmtool.models.weights.PIECE_VALUES", piece)
-    W = some_weights(seed)
-    found = Columns([Column(np.ascontiguousarray(w)) for w in W.T], len(W))
-    assert np.array_equal(bits(np.concatenate([one[:] for one in found.pieces()])), bits(W))
-    whole = found.by_feature()
-    assert np.array_equal(bits(whole[:]), bits(W)) and np.array_equal(whole[3:50], W[3:50]) and whole.finite
-    assert np.array_equal(bits(by_feature(W)[:]), bits(W))
-    places = np.sort(np.random.default_rng(seed).choice(5 * len(W), len(W), replace=False))
-    spread = found.spread(places, 5 * len(W)).by_feature()[:]
-    assert np.array_equal(bits(spread[places]), bits(W)) and np.count_nonzero(spread) == np.count_nonzero(W)
 
 
 @pytest.mark.parametrize("word, labels, bias", [("L2R_LR", (3, 1, 2), 1.0), ("L2R_L2LOSS_SVR", None, -1.0)])
@@ -148,54 +129,7 @@ def test_zips_of_other_things_and_damage(tmp_path):
             read(path)
 
 
-@pytest.mark.parametrize("count", [1, 2, 5])
-def test_numbers_are_read_on_any_number_of_threads(tmp_path, monkeypatch, count):
-    monkeypatch.setattr(text, "PART_BYTES", 40)
-    monkeypatch.setattr(text, "WINDOW_BYTES", 1 << 10)
-    W = np.random.default_rng(3).normal(size=(400, 3))
-    model = LinearModel("L2R_LR", (1, 2, 3), 400, -1.0, W, notes=("# 1 2 3",))
-    linear.write(str(tmp_path / "m"), model)
-    with threads.limited(count):
-        assert np.array_equal(bits(read(str(tmp_path / "m")).W), bits(W))
-        content = (tmp_path / "m").read_text()
-        (tmp_path / "h").write_text(content.replace(f"{W[3, 0]:.17g} ", f"{float(W[3, 0]).hex()}   \n\t", 1))
-        assert np.array_equal(read(str(tmp_path / "h")).W, W)
-        (tmp_path / "x").write_text(content.replace(f"{W[300, 0]:.17g} ", "x1 ", 1))
-        with pytest.raises(ModelError, match="number 901 is 'x1'"):
-            read(str(tmp_path / "x"))
-        (tmp_path / "i").write_text(content.replace(f"{W[300, 0]:.17g} ", "inf ", 1))
-        with pytest.raises(ModelError, match="line 307: number 901"):
-            read(str(tmp_path / "i"))
-
-
 def test_tokens_between_blanks():
     for line in (b"", b" ", b"a", b" a\t", b"1 2\r\n3  4 ", b"\x0b5\x0c6"):
         found = np.frombuffer(line + bytes(32), np.uint8)
         assert count_tokens(found, 0, len(line)) == len(line.split())
-
-
-MEASURED = """
-import resource, sys
-from svmtool.cli import train
-def most():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-assert train.main(["-q", "-s", "1", "a", "m"]) == 0
-before = most()
-assert train.main(["-q", "-s", "1", "d", sys.argv[1]]) == 0
-print(1024 * (most() - before))
-"""
-
-
-@pytest.mark.parametrize("model", ["m", "m.npz"])
-def test_weights_of_many_classes_take_less_memory_than_all_of_them(tmp_path, model):
-    rng = np.random.default_rng(0)
-    n, d, k = 1200, 40_000, 300
-    with open(tmp_path / "d", "w") as file:
-        for row in range(n):
-            features = np.unique(rng.integers(0, d, 12))
-            file.write(f"{row % k} " + " ".join(f"{j + 1}:1" for j in features) + "\n")
-    (tmp_path / "a").write_text("1 1:1\n2 2:1\n3 3:1\n")
-    run = subprocess.run(
-        [sys.executable, "-c", MEASURED, model], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
-    assert int(run.stdout.split()[-1]) < 0.9 * 8 * d * k

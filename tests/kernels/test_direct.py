@@ -16,9 +16,7 @@ from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.kernels import direct
 from svmtool.kernels.decomposition import Decomposition
-from svmtool.kernels.direct import Face
 from svmtool.kernels.problems import CSvc, EpsilonSvr, NuSvc, NuSvr, OneClass, Points
-from svmtool.limits import EndedError, until
 from svmtool.models.kernel_functions import LINEAR, Kernel
 from svmtool.solvers import alfpgm
 from svmtool.solvers.shared.base import ITERATIONS, Monitor
@@ -84,14 +82,6 @@ def test_a_run_takes_few_rounds_whatever_the_cost(kind, C):
     assert found.status is not ITERATIONS and found.gap <= rounding(C)
 
 
-def test_steps_over_all_variables_give_way_as_those_of_sets_do():
-    """Rows that differ by a millionth: rounds of steps are short; without a limit there were 40,000."""
-    rows = DenseRows(np.array([[1000003.0], [1000001.0], [1000007.0], [1000001.0], [1000002.0]]))
-    problem = CSvc(Points(Kernel(LINEAR), rows, None), np.array([1.0, -1.0, -1.0, -1.0, 1.0]), np.full(5, 0.1))
-    found = run(registry.solver_of(alfpgm), problem, Monitor(max_iter=200), 1e-3)
-    assert found.status is not ITERATIONS and found.gap <= 1e-9
-
-
 @pytest.mark.parametrize("kind", ["nu-svc", "nu-svr", "one-class"])
 def test_other_sums_continue_by_face_steps(kind):
     problem = problem_of(kind, 1e3)
@@ -111,36 +101,6 @@ def test_rows_without_cost_stay_out():
     other = Decomposition(few, 10.0)
     direct.go_to_minimum(other)
     assert not np.any(state.a[::3]) and state.value() == pytest.approx(other.value(), rel=1e-12)
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_face_steps_reach_the_minimum_from_any_point(seed):
-    """Rows of small whole numbers, of which many lie on the margin."""
-    rng = np.random.default_rng(seed)
-    X = rng.integers(-2, 3, size=(40, 3)).astype(float)
-    y = np.where(X[:, 0] + rng.normal(size=40) > 0.0, 1.0, -1.0)
-    problem = CSvc(Points(Kernel(LINEAR), DenseRows(X), None), y, np.full(40, 2.0))
-    state = Decomposition(problem, 10.0)
-    start = rng.uniform(size=40)
-    start *= np.where(y > 0, 1.0 / start[y > 0].sum(), 1.0 / start[y < 0].sum())
-    state.go_to(start)
-    assert Face(state).minimise() and feasible(problem, state.a)
-    assert certified_gap(state) <= 1e-12
-
-
-@pytest.mark.parametrize("checks", [1, 15])
-def test_a_run_that_ends_meanwhile_leaves_the_state_as_it_was(checks):
-    state = Decomposition(problem_of("epsilon-svr", 1e3), 10.0)
-    state.certify()
-    before, F, left = state.a, state.F.copy(), [checks]
-
-    def ended() -> bool:
-        left[0] -= 1
-        return left[0] < 0
-
-    with pytest.raises(EndedError), until(ended):
-        direct.go_to_minimum(state)
-    assert state.a is before and np.array_equal(state.F, F)
 
 
 def test_weights_are_summed_with_their_rounding_errors():

@@ -15,7 +15,7 @@ from test_loops import check_each_loop_is_called
 from svmtool import registry
 from svmtool.compiled.loops.kernel import steepest_loops
 from svmtool.compiled.loops.kernel.steepest_loops import steepest_steps
-from svmtool.kernels.conjugate import Conjugate, KernelHalf
+from svmtool.kernels.conjugate import KernelHalf
 from svmtool.kernels.tiles import tiles_of
 from svmtool.models.kernel_functions import Kernel
 from svmtool.solvers.shared.base import INDEFINITE, PRECISION, TIME
@@ -59,19 +59,6 @@ def _one_step(K, y, nu, g, t):
     return da, nu * da - theta * y * pull
 
 
-def test_steps_stop_where_a_row_is_not_kept_or_the_curvature_is_not_positive():
-    e, c, one = np.array([1.0, -3.0, 2.0]), np.zeros(3), np.ones(3)
-    store, slots, used = np.zeros(9, np.float32), np.array([0, -1, 1]), np.zeros(2, np.int64)
-    chosen, pull = np.zeros(1, np.uint64), np.empty(3)
-    assert steepest_steps(store, slots, used, one, e, c, chosen, pull, 3, 1, 0.0, 0.0, 1, 5) == 0
-    assert chosen[0] == 1 and not c.any()
-    assert steepest_steps(store, slots, used, one, e, c, chosen, pull, 3, 1, 0.0, 3.0, 1, 5) == 0
-    slots[1] = 1
-    store[3:6] = -2.0
-    assert steepest_steps(store, slots, used, one, e, c, chosen, pull, 3, 1, 0.0, 0.0, 1, 5) == -1
-    assert not c.any()
-
-
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
 def test_products_with_half_of_the_matrix(kernel, sparse):
@@ -90,23 +77,6 @@ def test_products_with_half_of_the_matrix(kernel, sparse):
         assert 4 * half.filled <= mb * 2**20
     np.testing.assert_allclose(found[0], K @ v, atol=2e-6 * np.abs(K).max() * np.abs(v).sum() ** 0.5 * 10)
     assert all(np.array_equal(found[0], f) for f in found)
-
-
-@both
-def test_preconditioner_finds_rows_unlike_the_others(row):
-    """Two thousand near rows and five far ones: a few rows tell all of K, and steps are few at a large cost."""
-    rng = np.random.default_rng(0)
-    X = np.concatenate([0.1 * rng.standard_normal((2000, 3)), 10.0 * np.eye(5, 3) + np.arange(5)[:, None]])
-    X = X[rng.permutation(len(X))]
-    y = np.where(X @ [1.0, -1.0, 0.5] > 0.0, 1.0, -1.0)
-    order = np.argsort(-y, kind="stable")
-    problem = Data(X[order], y[order], X[order, 0], 100.0).problem(row, KERNELS["rbf"])
-    run = Conjugate(problem, 0.5)
-    assert len(run.preconditioner.V) < 65
-    V = run.preconditioner.V.astype(np.float64)
-    remaining = np.diag(kernel_matrix(problem)) + problem.shift - np.sum(V * V, axis=0)
-    assert remaining.max() < 1e-2
-    assert solve(row, problem, 1e-6, 0.5).result.iterations <= 6
 
 
 @both

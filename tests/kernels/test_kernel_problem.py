@@ -10,7 +10,6 @@ from scipy import optimize
 from svmtool.certify.kernel import certificate_of, certify, gap_of
 from svmtool.data.dense import DenseRows
 from svmtool.kernels.problems import CSvc, EpsilonSvr, NuSvc, NuSvr, OneClass, Points
-from svmtool.kernels.results import KernelResult
 from svmtool.models.kernel_functions import Kernel
 from svmtool.solvers.shared.base import RULE, Monitor
 
@@ -153,36 +152,3 @@ def test_what_the_sample_finds_wrong_is_computed(name):
         assert (found.primal, found.dual, found.violation) == pytest.approx(
             (truth.primal, truth.dual, truth.violation), rel=1e-6, abs=1e-9
         )
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_differences_widen_the_gap(name):
-    """The gap from values that are off by `apart` at most covers the gap of the right ones."""
-    problem, result, G = solved(name)
-    rng = np.random.default_rng(0)
-    right = gap_of(problem, result.alpha, G, result.rho, result.r)
-    for apart in (1e-6, 1e-3, 0.1):
-        off = G + apart * rng.choice((-1.0, 1.0), len(G))
-        assert gap_of(problem, result.alpha, off, result.rho, result.r, apart) >= right
-        found = certificate_of(problem, result.alpha, off, result.rho, result.r, 1.0, apart)
-        truth = certificate_of(problem, result.alpha, G, result.rho, result.r)
-        assert found.primal >= truth.primal and found.dual <= truth.dual, "each of them holds"
-        assert found.violation >= truth.violation * (1 - 1e-9)
-
-
-def result_of(problem, alpha, rho=0.3, r=0.0):
-    return KernelResult(np.array(alpha), rho, r, 2.0, 0.0, 1, RULE, np.zeros(len(alpha)))
-
-
-def test_answer_of_nu_svc_is_divided_by_r():
-    points = Points(LINEAR, DenseRows(np.eye(4)), None)
-    problem = NuSvc(points, np.array([1.0, 1.0, -1.0, -1.0]), 0.75)
-    assert problem.start.tolist() == [1.0, 0.5, 1.0, 0.5]
-    function = problem.decision_function(result_of(problem, problem.start, r=0.25))
-    assert function.coef.tolist() == [4.0, 2.0, -4.0, -2.0] and function.bounded == 2
-    assert (function.rho, function.objective, function.scale, function.report) == (1.2, 32.0, 16.0, "C = 4.000000\n")
-    assert function.warning == ""
-    for r, divisor, C in ((-0.25, 0.25, "-4.000000"), (0.0, 1.0, "inf"), (np.inf, 1.0, "0.000000")):
-        function = problem.decision_function(result_of(problem, problem.start, r=r))
-        assert function.coef.tolist() == (problem.y * problem.start / divisor).tolist(), "no decision is turned around"
-        assert function.report == f"C = {C}\n" and function.warning.startswith("nu-SVC finds no margin")

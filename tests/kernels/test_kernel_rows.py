@@ -10,7 +10,7 @@ from svmtool.data.dense import DenseRows
 from svmtool.kernels import interior
 from svmtool.kernels import tiles as kernel_tiles
 from svmtool.kernels.problems import CSvc, Points
-from svmtool.kernels.rows import KernelRows, exact_sum, rows_of
+from svmtool.kernels.rows import KernelRows, exact_sum
 from svmtool.models.kernel_functions import Kernel
 
 
@@ -98,18 +98,6 @@ def test_sums_of_rows_and_what_is_kept(megabytes):
     assert f == pytest.approx(truth, abs=1e-3)
 
 
-@pytest.mark.parametrize("sparse", [True, False])
-def test_sums_of_a_linear_kernel_are_in_double_precision(sparse):
-    X, _, kernel, _ = CASES["linear, sparse"]
-    y = np.ones(300)
-    rows = rows_of(CSvc(Points(kernel, held(X, sparse), None), y, y), 100.0)
-    chosen, f = np.array([7, 3, 299]), np.ones(300)
-    rows.add(chosen, np.array([1e6, -2.0, 0.5]), f, np.ones(3, bool))
-    truth = 1.0 + np.array([1e6, -2.0, 0.5]) @ kernel_matrix(X, kernel)[chosen]
-    np.testing.assert_allclose(f, truth, rtol=1e-12, atol=1e-12 * np.abs(truth).max())
-    assert len(rows.store) == 0
-
-
 @pytest.mark.parametrize("case", CASES)
 def test_exact_sum(case, part=70):
     X, sparse, kernel, _ = CASES[case]
@@ -183,23 +171,6 @@ def test_pair_descent_is_its_plain_twin(two_sides):
     assert 10 < steps < 5000
     assert a == pytest.approx(mine, abs=1e-4)  # gains in single precision may tie another way
     assert F == pytest.approx(-y * (y * (K.astype(float) @ (y * a)) + chi), abs=1e-6)  # differences of K are single
-
-
-@pytest.mark.parametrize("m", [1, 4, 7])
-@pytest.mark.parametrize("beyond", [3, 5, 12])
-def test_half_tiles_and_dots(m, beyond):
-    """Columns 3 .. 11 of 15: each serves f, those from `beyond` on the rows below as well."""
-    rng = np.random.default_rng(m + beyond)
-    P, c, v = rng.normal(size=(m, 9)).astype(np.float32), rng.normal(size=m), rng.normal(size=15)
-    f, below = np.ones(15), np.ones(m)
-    loops.add_half_tile(P.reshape(-1), c, v, f, below, m, 9, 3, beyond)
-    wanted = np.ones(15)
-    wanted[3:12] += c @ P.astype(float)
-    np.testing.assert_allclose(f, wanted, rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(below, 1.0 + P[:, beyond - 3 :].astype(float) @ v[beyond:12], rtol=1e-12, atol=1e-12)
-    sums = np.full(m, 9.0)
-    loops.dots_with_rows(P.reshape(-1), v, sums, 9, 2, beyond - 3)
-    np.testing.assert_allclose(sums, P[:, 2 : beyond - 3].astype(float) @ v[2 : beyond - 3], rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("sparse", [False, True])

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from kernel_suite import KERNELS, random_data, run
+from kernel_suite import KERNELS, random_data
 
 from svmtool import registry
 from svmtool.kernels import pair_descent
 from svmtool.kernels.decomposition import Decomposition
 from svmtool.kernels.pair_descent import WholeDescent
-from svmtool.solvers import alfpgm
-from svmtool.solvers.shared.base import RULE, Monitor
 
 every_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 
@@ -43,21 +41,6 @@ def test_steps_end_where_no_pair_violates(word, kernel):
         assert np.sum((problem.y * state.a)[system]) == pytest.approx(
             np.sum((problem.y * problem.start)[system]), abs=1e-9
         )
-
-
-@every_kernel
-def test_sets_continue_without_space_for_more_rows(kernel):
-    """Of 1,500 rows MIN_MB holds 349, of which the optimum takes more."""
-    problem = problem_of(kernel, n=1500)
-    best = run(registry.solver_of(alfpgm), problem, Monitor(), 1e-6)
-    state = Decomposition(problem, 0.03)
-    state.certify()
-    whole = WholeDescent(state, 0.03)
-    whole.run(1e-6)
-    assert whole.full and 300 < whole.count == whole.max_rows < np.count_nonzero(best.alpha)
-    found = run(registry.solver_of(alfpgm), problem, Monitor(), 1e-6, 0.03, method="whole")
-    assert found.status is RULE
-    assert found.objective == pytest.approx(best.objective, rel=1e-6)
 
 
 @every_kernel

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from adapt_suite import apart, batch, draw, streamed, text_of_rows, weights_in
+from adapt_suite import apart, batch, draw, text_of_rows, weights_in
 
 from svmtool import api
 from svmtool.linalg.systems import Factored
@@ -66,22 +66,6 @@ def test_a_model_keeps_its_method(changed, monkeypatch):
         assert apart(weights_in("m"), batch(rows)) <= 1e-9
 
 
-def test_another_cost_or_bias_takes_one_factorisation(changed, monkeypatch):
-    counts = counted(monkeypatch)
-    assert changed("-c", 5, "-B", -1, "--add", "new", "-i", "m") == (0, "", "")
-    assert counts["factors"] == 1
-    assert apart(weights_in("m"), batch(ROWS + NEW, 5.0, -1.0), -1.0) <= 1e-9
-
-
-def test_a_stream(svm_train):
-    status, _, err = streamed(svm_train, text_of_rows(ROWS), "-q", "-s", 71, "--every-rows", 7, "--add", "-", "m")
-    assert (status, err) == (0, "")
-    assert apart(weights_in("m"), batch(ROWS)) <= 1e-9
-    assert int(np.load(STATE)["version"]) == 2
-    status, _, err = streamed(svm_train, text_of_rows(NEW), "-q", "-s", 71, "--add", "-", "-i", "m")
-    assert (status, err) == (0, "") and apart(weights_in("m"), batch(ROWS + NEW)) <= 1e-9
-
-
 def test_a_removal_without_digits_leaves_all_as_it_was(svm_train):
     """And a stream in which a row cannot be added keeps the model of its sums."""
     rows = "1 1:1e5\n-1 1:1\n1 1:2\n"
@@ -113,16 +97,6 @@ def test_a_damaged_p_is_refused(changed, damage):
     Path(STATE).write_bytes(out.getvalue())
     status, _, err = changed("--add", "new", "-i", "m")
     assert status == 1 and err.startswith(STATE) and err.count("\n") == 1
-
-
-@pytest.mark.parametrize("value", [-1.0, 0.0])
-def test_a_p_that_is_not_positive_is_computed_anew(changed, value, monkeypatch):
-    out = io.BytesIO()
-    with np.load(STATE) as file:
-        np.savez(out, **{**dict(file), "inverse": np.full((1, 21), value)})
-    Path(STATE).write_bytes(out.getvalue())
-    assert changed("--add", "new", "-i", "m") == (0, "", "")
-    assert apart(weights_in("m"), batch(ROWS + NEW)) <= 1e-9
 
 
 def test_a_false_p_is_reported_by_the_certificate(changed):

@@ -199,18 +199,6 @@ def test_limits_end_a_run_with_its_last_iterate():
     assert registry.solver_of(alfpgm)(problem, monitor, Tolerance(1e-9)).status is TIME
 
 
-def test_costs_of_zero_and_weights_of_rows():
-    data = random_data(60)
-    one_sided = api.fit(data.X, data.y, 60, kernel="rbf", class_weight={1: 0.0})
-    assert one_sided.certificate.primal == 0.0
-    weights = np.random.default_rng(1).integers(0, 3, 60).astype(float)
-    a = api.fit(data.X, data.y, 60, kernel="rbf", sample_weight=weights, eps=1e-5)
-    again = np.repeat(np.arange(60), weights.astype(int))
-    b = api.fit(data.X[again], data.y[again], 60, kernel="rbf", eps=1e-5)
-    assert a.certificate.primal == pytest.approx(b.certificate.primal, rel=1e-4)
-    assert set(a.support) <= set(np.flatnonzero(weights))
-
-
 def test_paper_form_is_another_spelling(svm_train):
     data = text(random_data(60).X, np.arange(60) % 2)
     models = []

@@ -55,13 +55,6 @@ def test_iterates_are_those_of_the_paper(number, p, rule):
                 assert close(getattr(ours, letter), value, 1e-10), (letter, C)
 
 
-def test_merit_function_does_not_grow_by_the_mu_of_equation_29():
-    X, y = ten_rows()
-    found = iterates(31, X, y, mu=0.5, rule="merit", count=40)[1:]
-    mus = [point.mu for point in found]
-    assert all(a <= b for a, b in itertools.pairwise(mus)) and mus[-1] > mus[0]
-
-
 # The optimum
 
 
@@ -109,17 +102,6 @@ def test_gap_ends_nothing_and_is_compared():
     plain, asked = api.fit(X, y, 30, loss_power=1.0), api.fit(X, y, 30, loss_power=1.0, gap=1e-9)
     assert plain.n_iter == asked.n_iter and plain.converged and not asked.converged
     assert any("method" in notice.sentence for notice in asked.notices)
-
-
-@pytest.mark.parametrize("number", NUMBERS)
-def test_initial_model_is_the_start(number):
-    X, y = many_rows()
-    first = api.fit(X, y, number)
-    again = api.fit(X, y, number, init=first.model)
-    w = first.model.W.ravel()
-    start = iterates(number, X, y.astype(float), 2.0, w=w[:-1], b=w[-1], count=0)[0]
-    assert np.isclose(start.objective, first.certificate.primal, rtol=1e-12)
-    assert again.certificate.primal <= first.certificate.primal * 1.01
 
 
 @pytest.mark.parametrize("mu", [0.5, "merit", "geometric"])

@@ -88,12 +88,6 @@ def test_rule_holds_on_all_rows_and_the_optimum_is_the_engines(kernel, theta):
     assert np.all(decision_values(done.model, X) > 0.0), "all training rows are inside"
 
 
-def test_a_sample_of_all_rows_is_algorithm_2():
-    X = cloud(50, 3, 6)
-    a, b = fit(X, None, solver=80, theta=0.01), fit(X, None, solver=81, sample=50, theta=0.01)
-    assert a.certificate.line() == b.certificate.line() and b.status is RULE
-
-
 @both
 @pytest.mark.parametrize("kernel", [[], ["-g", "0.2"]])
 def test_command(number, kernel, svm_train):
@@ -128,16 +122,3 @@ def test_refusals(number, kernel, line, svm_train):
     data = text_of(cloud(20), np.ones(20))
     status, _, err = svm_train("-s", number, *kernel.split(), *line.split(), "d", "m", data=data)
     assert status == 1 and REFUSED[line].format(number) in err and err.count("\n") == 1
-
-
-def test_refused_keywords():
-    X = cloud(20)
-    for given, sentence in (
-        ({"eps": 1.5}, "theta"),
-        ({"eps": 0.1, "theta": 0.1}, "eps and theta both decide when to stop: give one of them"),
-        ({"theta": 1.0}, "theta == 1, must be between 0 and 1."),
-        ({"theta": 0.1, "gap": 0.1, "method": "fast"}, "theta and gap both decide when to stop: give one of them"),
-    ):
-        with pytest.raises(ValueError, match=sentence):
-            fit(X, None, solver=80, **given)
-    assert fit(X, None, solver=80, theta=0.2, gap=0.1).converged in (True, False)

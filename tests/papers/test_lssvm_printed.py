@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse
-from adapt_suite import draw, text_of_rows
 from lssvm_transcribed import alsvm, falsvm, lls_svm, removal
 from reference import random_rows
 
@@ -135,11 +134,3 @@ def test_many_features_are_refused_in_a_sentence(svm_train, monkeypatch):
 
 
 # The command
-
-
-@pytest.mark.parametrize("number", [70, 71])
-def test_searches_for_c(number, svm_train):
-    rows = text_of_rows(draw(np.random.default_rng(1), 60, 5))
-    assert svm_train("-q", "-s", number, "--grid", "C=0.1,1,10", "d", data=rows)[0] == 0
-    assert svm_train("-q", "-s", number, "-C", "d")[0] == 0
-    assert svm_train("-q", "-s", number, "-v", 3, "d")[0] == 0

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import mfn_transcribed
 import numpy as np
 import pytest
@@ -148,10 +146,3 @@ def test_loss_of_ordinal_regression(svm_train):
         api.fit(X, y, solver=43, loss="log")
     with pytest.raises(ValueError, match="heuristics must be"):
         api.fit(X, y, solver=40, heuristics="h9")
-
-
-def test_gap_ends_nothing_and_is_compared(svm_train):
-    X, y = made()
-    status, _, err = svm_train("-s", 42, "-e", 0.5, "--gap", 1e-9, "--strict", "d", data=text_of(X, y))
-    assert status == 2 and "use --method fast" in err
-    assert math.isfinite(float(err.split("relative gap ")[1].split(")")[0]))

@@ -137,16 +137,6 @@ def data_of(name):
     return X, y, C
 
 
-@every_number
-def test_smaller_eps_and_mu_end_come_nearer(number):
-    X, y, C = data_of("tall")
-    best = api.fit(X, y, number, C=C, gap=1e-7, method="fast").certificate.primal
-    more = {} if number == 52 else {"mu_end": 0.002}
-    first = api.fit(X, y, number, C=C, method="paper").certificate.primal
-    second = api.fit(X, y, number, C=C, method="paper", eps=1e-6, **more).certificate.primal
-    assert best <= second * (1 + 1e-6) and second - best < 0.5 * (first - best) + 1e-6 * best
-
-
 def iterates(number, task, count=40):
     svm = nesvm.MODELS[KINDS[number]](matrix(task.rows), task.y, task.cost, task.free_bias)
     points = nesvm.steps(svm, np.zeros(task.rows.d), 0.0, Options())
@@ -160,14 +150,6 @@ def test_a_run_that_diverges_is_no_result(number):
     y = np.array([0, 1, 1, 1, 0, 0, 0, 1, 1, 0])
     done = api.fit(X, y, number, kernel="sigmoid", method="paper")
     assert np.isfinite(done.certificate.primal) and not done.converged
-
-
-def test_options_that_the_paper_lacks(svm_train):
-    X, y, _ = data_of("tall")
-    data = text_of(X, y)
-    assert "--method paper does not support --mu" in svm_train("-s", "52", "--mu", "3", "d", data=data)[2]
-    assert "use --method fast" in svm_train("-s", "50", "-t", "2", "-m", "3", "d", data=data)[2]
-    assert svm_train("-s", "50", "--mu-end", "0", "d", data=data)[0] == 1
 
 
 def test_a_kernel_matrix_that_does_not_fit_is_refused(svm_train, monkeypatch):
@@ -208,21 +190,6 @@ def test_one_vs_one(number, method, bias, svm_train):
         votes[np.arange(60), np.where(f > 0, i, j)] += 1
     wanted = np.array(names)[np.argmax(votes, axis=1)]
     assert np.mean(api.predict(model, X) == wanted) > 0.97
-
-
-def test_one_vs_one_in_python(svm_train):
-    rng = np.random.default_rng(2)
-    X, y = random_rows(rng, 60, 4), rng.integers(0, 3, 60)
-    done = api.fit(X, y, 50, one_vs_one=True)
-    assert done.model.nr_class == 3 and done.certificate.gap < np.inf
-    assert api.cross_validate(X, y, 50, folds=3, one_vs_one=True) is not None
-    with pytest.raises(ValueError, match="one_vs_one and probability"):
-        api.fit(X, y, 50, one_vs_one=True, probability=True)
-    with pytest.raises(ValueError, match="start for pairs"):
-        api.fit(X, y, 50, one_vs_one=True, init=api.fit(X, y, 50, method="fast"))
-    data = text_of(X, y)
-    for more in (["-b", "1"], ["--grid", "C=1,2"], ["--metrics", "-v", "3"]):
-        assert "--one-vs-one cannot be combined with" in svm_train("-s", "50", "--one-vs-one", *more, "d", data=data)[2]
 
 
 @pytest.mark.parametrize("method", ["paper", "fast"])

@@ -175,17 +175,6 @@ class Standard:
         self.buffer.flush()
 
 
-def test_restoring_gives_back_what_was_saved(tmp_path, capfdbinary, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    rng = np.random.default_rng(3)
-    rows = [(float(k % 3), {i: float(v) for i, v in enumerate(rng.normal(size=12), 1)}) for k in range(50)]
-    (tmp_path / "a").write_text(text_of(rows))
-    status, first, _ = here(capfdbinary, "-l", "0", "-y", "-1", "1", "-s", "r", "a")
-    assert status == 0 and first
-    assert here(capfdbinary, "-l", "5", "-u", "9", "-r", "r", "a") == (0, first, b"")
-    assert here(capfdbinary, "-r", "r", "--threads", "2", "a") == (0, first, b"")
-
-
 def test_features_unknown_to_the_range_file(tmp_path, capfdbinary, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "r").write_text("x\n-1 1\n2 0 4\n6 -1 1\n")
@@ -338,12 +327,3 @@ def test_very_wide_rows_go_through_a_small_buffer(tmp_path, capfdbinary, monkeyp
     (tmp_path / "a").write_text(text_of(rows))
     status, out, err = here(capfdbinary, "a")
     assert (status, out.decode(), err.decode()) == (0, *naive(rows)[:2])
-
-
-def test_a_single_row_says_how_to_scale_it(tmp_path, capfd, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for text, said in (("1 1:3 2:4\n", True), ("1 1:3\n2 1:3\n", True), ("1 1:3\n2 1:4\n", False), ("1\n", False)):
-        Path("d").write_text(text)
-        assert scale.main(["d"]) == 0
-        err = capfd.readouterr().err
-        assert ("-r RANGES" in err) == ("each feature of d has a single value" in err) == said

@@ -6,12 +6,9 @@ import numpy as np
 import pytest
 import reference
 
-from svmtool.data.dense import DenseRows
 from svmtool.objectives.augmented import Augmented
 from svmtool.params import Settings
-from svmtool.solvers.shared import base, fallback
-from svmtool.tolerances import GRAM_BELOW
-from svmtool.training import verify
+from svmtool.solvers.shared import base
 from svmtool.training.reductions.one_vs_rest import OneVsRest
 
 WORDS, ROWS = 400, 250
@@ -71,38 +68,6 @@ def test_systems_are_of_rows_where_these_are_fewer(solver, cost, monkeypatch):
     assert certificate.gap <= 1e-3
 
 
-def test_the_fallback_has_no_system_of_rows_where_the_bias_is_free():
-    rng = np.random.default_rng(0)
-    d = GRAM_BELOW + 1
-    X, y = rng.normal(size=(40, d)) * 10.0 ** np.linspace(-1, 1, d), np.where(rng.random(40) < 0.5, 1.0, -1.0)
-    free = Settings.of(solver=31, bias=1.0, regularize_bias=False)
-    problems = OneVsRest(reference.table_of(X, y, np.full(40, 1e4)), free)
-    begun = problems.zero_weights()
-    found = fallback.solve(problems.task(0), problems.loss, False, begun, 1e-4, base.Monitor())
-    assert problems.certify(0, found).gap <= 1e-4
-
-
-@pytest.mark.parametrize(("n", "d", "length"), [(2000, 3000, 30), (2600, 2600, 10)])
-def test_epochs_of_the_fallback_reach_the_gap(n, d, length):
-    """Early epochs overshoot, so that the gap is large beside the dual's rise; the second problem shrinks too early."""
-    rng = np.random.default_rng(1)
-    X, y = rng.normal(size=(n, d)) * (rng.random((n, d)) < length / d), np.where(rng.random(n) < 0.5, 1.0, -1.0)
-    problems = OneVsRest(reference.table_of(X, y, np.full(n, 100.0)), Settings.of(solver=3))
-    found = fallback.solve(problems.task(0), problems.loss, False, problems.zero_weights(), 1e-6, base.Monitor())
-    assert problems.certify(0, found).gap <= 1e-6
-
-
-def test_an_exact_minimiser_must_have_the_target_gap():
-    X, y = one_among_many()
-    problems = OneVsRest(reference.table_of(X, y), Settings.of(solver=2, gap=1e-9))
-    [result] = problems.fit()
-    near = base.Result(result.w * (1 + 2e-5), base.OPTIMAL, 1, result.history)
-    assert 1e-9 < problems.certify(0, near).gap < base.CONFIRMED_GAP
-    answer, certificate = verify.verified(problems, 0, near, base.Monitor())
-    assert certificate.gap <= 1e-9
-    assert answer.status is base.GAP
-
-
 def sensors(n: int = 200, d: int = 80) -> tuple[np.ndarray, np.ndarray]:
     """Measurements of a few causes, in units from 1 to 1e5: inner products lose more digits than the rows have."""
     rng = np.random.default_rng(3)
@@ -130,15 +95,6 @@ def test_least_squares_of_such_rows_too(solver):
     [result], certificate = problems.fit_and_certify()
     assert result.status.converged
     assert certificate.gap <= 1e-11
-
-
-def test_conjugate_gradients_that_are_dear_do_not_turn_to_systems_of_dense_rows():
-    X, y = sensors(1000, 700)  # too many for orthogonal factorisations
-    problems = OneVsRest(reference.table_of(X, y, np.full(len(y), 1e3)), Settings.of(solver=40, gap=1e-9))
-    assert isinstance(problems.rows, DenseRows) and not fallback.factorisation_possible(problems.rows)
-    [result] = problems.fit()
-    found = fallback.solve(problems.task(0), problems.loss, False, result.w, 1e-9, base.Monitor())
-    assert found.w.shape == result.w.shape and np.all(np.isfinite(found.w))
 
 
 @pytest.mark.parametrize("gap", [None, 1e-9])

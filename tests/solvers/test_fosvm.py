@@ -70,35 +70,6 @@ def test_no_row_is_beyond_theta(kernel, theta):
     assert (1 - theta) ** 2 * s.rho <= best * (1 + 1e-9) and best <= s.rho * (1 + 1e-9)
 
 
-@every_kernel
-def test_order_and_repetition_of_rows_do_not_matter(kernel):
-    X = cloud(60, 3, 3)
-    plain = solve(X, kernel, gap=1e-10)
-    order = np.random.default_rng(0).permutation(60)
-    np.testing.assert_allclose(solve(X[order], kernel, gap=1e-10).z, plain.z[order], rtol=1e-4)
-    twice = solve(np.repeat(X, 2, axis=0), kernel, gap=1e-10)
-    np.testing.assert_allclose(twice.z, np.repeat(plain.z, 2), rtol=1e-4)
-    assert twice.rho == pytest.approx(plain.rho, rel=1e-8)
-
-
-@pytest.mark.parametrize("size", [1e-3, 1e-2])
-def test_errors_of_kernel_rows_end_no_run(size, monkeypatch):
-    """Sums of rows in single precision choose the next row, but never end a run."""
-    from svmtool.kernels.rows import KernelRows
-
-    plain = KernelRows.add
-
-    def blurred(self, chosen, c, f, keep):
-        plain(self, chosen, c, f, keep)
-        f += size * np.cos(np.arange(len(f)) + len(chosen))
-
-    monkeypatch.setattr(KernelRows, "add", blurred)
-    X = cloud(fosvm_kernel.EXACT_ROWS, 3, 11)
-    for theta in (0.05, 0.001):
-        s = solve(X, KERNELS["rbf"], theta)
-        assert s.result.status is base.GAP and s.short <= theta * (1 + 1e-9)
-
-
 def test_sample_of_all_rows_is_all_rows():
     X = cloud(300, 4, 6)
     for theta in (0.3, 0.01):
@@ -165,25 +136,6 @@ def test_more_rows_than_a_working_set():
     assert close.short <= 1e-8 and s.short <= 0.01 and 0.99**2 * s.rho <= close.rho <= s.rho * (1 + 1e-7)
 
 
-class Idle:
-    """A PairDescent that moves nothing."""
-
-    work = 0.0
-
-    def __call__(self, state, chosen, tolerance):
-        return state.a[chosen]
-
-
-def test_what_decomposition_cannot_tell_exact_small_problems_can(monkeypatch):
-    """Coarse kernel values in its blocks stop it; the run goes on from there to the same optimum."""
-    X = cloud(200, 3, 13)
-    exact = solve(X, KERNELS["narrow"], gap=1e-10)
-    monkeypatch.setattr(fosvm_kernel, "PairDescent", Idle)
-    s = solve(X, KERNELS["narrow"], gap=1e-10)
-    assert parts_of(exact) == parts_of(s) == [200] and s.result.status.converged
-    assert s.rho == pytest.approx(exact.rho, rel=1e-9) and np.min(s.z) >= s.rho * (1 - 1e-9)
-
-
 def test_decomposition_that_costs_more_than_exact_small_problems_leaves_the_rest_to_them():
     """Kernel values of 1e20 to 1e27: rounds by the thousand brought the gap from 1e3 to 300 in a minute."""
     X = 800.0 * np.random.default_rng(6).normal(size=(120, 8)) + 50.0
@@ -234,14 +186,6 @@ def test_a_plane_near_the_origin_beside_the_rows_sizes_is_an_answer(height):
 def _dense(X):
 
     return DenseRows(X.copy())
-
-
-@pytest.mark.parametrize("n", [1, 2])
-@every_kernel
-def test_one_or_two_rows(kernel, n):
-    X = np.array([[2.0, 1.0], [1.0, 3.0]])[:n]
-    s = solve(X, kernel, gap=1e-12)
-    assert s.result.status.converged and s.rho == pytest.approx(optimum(values(X, kernel)), rel=1e-9)
 
 
 def test_limits_are_reported():

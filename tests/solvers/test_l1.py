@@ -5,16 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import reference
-import scipy.optimize
 from optima import optimum
 from reference import csr_of
 
 from svmtool import limits, registry
-from svmtool.compiled import threads
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.data.row_storage import Rows
-from svmtool.linalg import weighted_columns
 from svmtool.objectives.l1.objective import L1Objective
 from svmtool.objectives.task import Task
 from svmtool.solvers.l1 import proximal_newton
@@ -41,23 +38,6 @@ def test_sparse_and_dense_rows(C, loss, bias, free):
     p = reference.random_problem(7, 80, 100, C, bias, free)._replace(loss=loss, l1=True)
     solved(p, DenseRows(p.X, bias))
     solved(p, CsrRows(*csr_of(p.X), 100, bias))
-
-
-@pytest.mark.parametrize("threads_used", [1, 3])
-def test_columns_are_the_same_in_several_blocks(threads_used, monkeypatch):
-    rng = np.random.default_rng(3)
-    X = reference.random_rows(rng, 50, 30)
-    rows = CsrRows(*csr_of(X), 30)
-    monkeypatch.setattr(weighted_columns, "BLOCK_WORK", 100)
-    monkeypatch.setattr(threads, "_count", threads_used)
-    assert len(rows.cut(rows.nnz // 100)) > 3
-    turned = weighted_columns.Columns(rows)
-    starts, row_numbers, values = csr_of(X.T)
-    assert np.array_equal(turned.starts, starts)
-    assert np.array_equal(turned.row_numbers, row_numbers) and np.array_equal(turned.values, values)
-    w, y, z = rng.normal(size=turned.d), np.where(rng.random(50) < 0.5, 1.0, -1.0), np.empty(50)
-    turned.margins(w, y, z)
-    np.testing.assert_allclose(z, y * (X @ w), atol=1e-12)
 
 
 def wide_logistic(n: int, d: int, C: float, seed: int = 0, groups: bool = False):
@@ -94,36 +74,6 @@ def test_columns_that_depend_on_each_other_are_certified():
     result = registry.solver_of(proximal_newton)(task, Monitor(gap=1e-5, max_iter=40), Rule())
     assert result.status is base.GAP
     assert np.abs(X.T @ (result.alpha * task.y)).max() <= 1 + 1e-9
-
-
-@pytest.mark.parametrize("loss", ["squared hinge", "logistic"])
-@pytest.mark.parametrize("n, d", [(1, 1), (7, 3), (40, 9), (60, 30)])
-def test_search(n, d, loss):
-    """It ends at t = 1, or where f's slope along the direction is a small share of that at 0; f falls."""
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        p = reference.random_problem(seed, max(n, 2), d, 1.0)._replace(loss=loss, l1=True)
-        rows = CsrRows(*csr_of(p.X), d)
-        o = L1Objective.of_task(Task(rows, p.y, p.cost, target=np.zeros(rows.n) if loss == "logistic" else None))
-        w = rng.normal(size=d) * (rng.random(d) < 0.6)
-        step = 2.0 * rng.normal(size=d)
-        o.set_point(w)
-        before, g = o.gradient()
-        assert before == pytest.approx(p.value(w))
-        t = o.search(step, g)
-        assert 0.0 <= t <= 1.0
-        if t == 0.0:
-            assert p.value(w + 1e-7 * step) >= before - 1e-9 * (1.0 + before)
-            continue
-        o.step(t, step)
-
-        def along(t: float) -> float:
-            return p.value(w + t * step)  # noqa: B023  called at once
-
-        best = scipy.optimize.minimize_scalar(along, bounds=(0.0, 1.0), method="bounded", options={"xatol": 1e-10})
-        first = abs((p.value(w + 1e-7 * step) - before) / 1e-7)
-        assert o.value() <= min(best.fun, p.value(w + step)) + 1e-2 * first * abs(t - best.x) + 1e-6 * (1 + best.fun)
-        assert o.value() < before
 
 
 @pytest.mark.parametrize("loss, free", [("squared hinge", False), ("logistic", False), ("squared hinge", True)])

@@ -12,7 +12,7 @@ from svmtool.compiled import threads
 from svmtool.coordinate.one_class import OneClassDescent
 from svmtool.data.csr import CsrRows
 from svmtool.formats.models import linear
-from svmtool.objectives.one_class import MIN_VALUE_SHARE, best_rho
+from svmtool.objectives.one_class import MIN_VALUE_SHARE
 from svmtool.solvers import one_class
 from svmtool.solvers.shared import base
 
@@ -156,21 +156,6 @@ def test_the_certificate_of_wrong_results_is_right(name):
     beyond = certify.certify(np.zeros(d), 0.0, p.cost * 5.0)
     assert beyond.dual == pytest.approx(p.dual_value(p.cost * p.nu), rel=1e-12), "clipped and scaled to the sum"
     assert certify.certify(np.zeros(d), np.inf, p.cost).gap == np.inf
-
-
-@pytest.mark.parametrize("n", [1, 2, 9, 40])
-def test_best_rho_of_tied_scores(n):
-    """Among rounded products many are equal."""
-    rng = np.random.default_rng(n)
-    for digits in (0, 1, 9):
-        z, cost = np.round(rng.normal(size=n), digits), rng.choice([0.5, 1.0, 3.0], n)
-        for k in (*(np.cumsum(cost)[:-1]), *(rng.random(9) * np.sum(cost))):
-            rho, smallest = best_rho(z, cost, k)
-            order = np.argsort(z)
-            before = np.cumsum(cost[order]) - cost[order]
-            assert smallest == pytest.approx(float(np.sum(np.clip(k - before, 0.0, cost[order]) * z[order])), rel=1e-12)
-            least, most = (z[order][np.searchsorted(np.cumsum(cost[order]), k * t)] for t in (1 - 1e-9, 1 + 1e-9))
-            assert rho == pytest.approx(0.5 * (least + most), rel=1e-12)
 
 
 # Course of a run

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
-import re
 import subprocess
 
 import numpy as np
@@ -18,7 +16,6 @@ from svmtool.data.dense import DenseRows
 from svmtool.formats.models import linear
 from svmtool.params import Settings
 from svmtool.solvers.shared import base
-from svmtool.training.linear import train
 from svmtool.training.reductions.ordinal import Ordinal
 from svmtool.training.validation import folds
 
@@ -116,15 +113,6 @@ def test_laws(row, method):
 
 
 @every_row
-def test_two_ranks_are_two_classes_with_a_regularised_bias(row):
-    X, labels = made(6, [0, 1])
-    a = Solved(row, X, labels)
-    done = train(table_of(X, labels), Settings.of(solver=40, gap=GAP, bias=1.0)).model
-    sign = 1.0 if done.labels[0] == 1 else -1.0
-    assert np.append(a.beta[:5], -a.b) == pytest.approx(sign * done.W[:, 0], abs=a.radius)
-
-
-@every_row
 def test_warm_start_at_the_answer_stops_at_once(row, svm_train):
     X, labels = made(7, [2, 4, 6, 8])
     a = Solved(row, X, labels)
@@ -207,40 +195,6 @@ def test_cross_validation_is_a_loop_over_folds(row, svm_train):
         f"Cross Validation Accuracy = {100 * (1 - wrong):g}%\nCross Validation zero-one error = {wrong:g}\n"
         f"Cross Validation mean absolute error = {distance:g} (ranks)\n"
     )
-
-
-ODD = {
-    "empty": "",
-    "one-rank": "5 1:1\n5 2:1\n",
-    "one-row": "5 1:1\n",
-    "no-features": "1\n3\n2\n",
-    "twins": "1 1:1\n2 1:1\n3 1:1\n",
-    "far-index": "1 2000000:1\n2 7:1\n3 1:1\n",
-    "huge": "1 1:1e300\n2 1:1\n",
-    "tiny": "1 1:1e-300\n2 1:-1e-300\n3 1:0\n",
-}
-
-
-@pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("options", [[], ["-c", "1e8"], ["-e", 0.1]], ids=str)
-@pytest.mark.parametrize("name", ODD)
-@every_row
-def test_odd_data_end_well_or_in_one_sentence(row, name, options, svm_train):
-    status, out, err = svm_train("-s", row.number, *FAST, *options, "d", "m", data=ODD[name])
-    if status:
-        assert (status, err.count("\n"), os.path.exists("m")) == (1, 1, False)
-        assert name == "huge" and "overflow" in err, err
-        return
-    assert "nan" not in out and "inf" not in out, out
-    m = linear.read("m")
-    assert np.all(np.isfinite(m.W))
-    assert sorted(m.labels) == sorted({int(line.split()[0]) for line in ODD[name].splitlines()})
-    if name == "empty":
-        assert err == "WARNING: the training file has no rows: the model has no classes\n"
-    else:
-        assert err == ""
-    if name.startswith("one"):
-        assert re.search(r"Training zero-one error = 0\n", out)
 
 
 @pytest.mark.parametrize(

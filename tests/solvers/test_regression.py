@@ -83,16 +83,6 @@ def test_laws(case, turn):
 
 
 @every_row
-def test_scaling_the_targets_scales_the_course(row):
-    """A power of two changes no rounding: every step is the same."""
-    p, factor = PROBLEMS["tall"].of(row), 2.0**20
-    a = Solved(row, p)
-    cost = factor ** (2.0 - p.power) * p.cost
-    b = Solved(row, p._replace(t=factor * p.t, eps=factor * p.eps, cost=cost))
-    assert np.array_equal(b.w, factor * a.w)
-
-
-@every_row
 def test_warm_start_at_the_answer_stops_early(row):
     for p in SOME:
         cold = Solved(row, p)

@@ -18,8 +18,6 @@ from lp_suite import (  # noqa: F401
 from optima import minimiser, optimum
 from solver_suite import PROBLEMS
 
-from svmtool.objectives.least_squares import LeastSquares
-
 
 @every_layout
 @every_problem
@@ -35,42 +33,6 @@ def test_ls_svm_reaches_the_least_squares(name, layout, system):
     # 1/2 w'Rw bends by 1 along each regularised weight
     reach = np.sqrt(2.0 * max(s.certificate.gap, 1e-15) * best)
     assert np.linalg.norm(p.R * (s.w - minimiser(p))) <= reach * (1 + 1e-6) + 1e-12
-
-
-@pytest.mark.parametrize("zero", [False, True])
-@pytest.mark.parametrize("name", ["tall", "tall-free", "wide", "wide-hard-bias", "wide-free"])
-def test_golub_kahan_steps_are_the_best_of_the_krylov_space(name, zero):
-    """fallen and risen against ridge regressions over the subspaces that k products can reach, from any w."""
-    p = PROBLEMS[name]
-    o = LeastSquares(LAYOUTS["csr"](p), p.y, p.cost, p.free)
-    rng = np.random.default_rng(0)
-    start = np.zeros(p.A.shape[1]) if zero else rng.normal(size=p.A.shape[1])
-    o.set_point(start)
-    root = np.sqrt(2.0 * p.cost)
-    centre = np.eye(len(root)) - np.outer(root, root) / float(root @ root) if p.free else np.eye(len(root))
-    A, b = centre @ (root[:, None] * p.A) * p.R, centre @ (root * p.y)
-    w = start * p.R
-    s, steps = b - A @ w, o.golub_kahan()
-    v, V, U = w - A.T @ s, [], []
-
-    def best(Q, b0):  # of a quadratic 1/2 x'Qx - b0'x over a subspace with basis B: its gain
-        return lambda B: 0.5 * float((B.T @ b0) @ np.linalg.solve(B.T @ Q @ B, B.T @ b0))
-
-    gain_w = best(np.eye(A.shape[1]) + A.T @ A, -v)
-    gain_s = best(np.eye(A.shape[0]) + A @ A.T, A @ v)
-    for _ in range(4):
-        V.append(v)
-        U.append(A @ v)
-        v = A.T @ (A @ v)
-        steps.step()
-        assert steps.primal.gain == pytest.approx(gain_w(np.linalg.qr(np.stack(V, 1))[0]), rel=1e-6)
-        assert steps.dual.gain == pytest.approx(gain_s(np.linalg.qr(np.stack(U, 1))[0]), rel=1e-6)
-    fell, rose = steps.primal.gain, steps.dual.gain
-    P = 0.5 * float(w @ w) + 0.5 * float(s @ s)
-    D = float(b @ s) - 0.5 * float(s @ s) - 0.5 * float((A.T @ s) @ (A.T @ s))
-    f, bound, _ = o.both(steps.primal.x, steps.dual.x)
-    assert f == pytest.approx(P - fell, rel=1e-9)
-    assert bound >= (D + rose) * (1 - 1e-9)
 
 
 @pytest.mark.parametrize("C", [1e-12, 1e10])
