@@ -56,24 +56,6 @@ def test_estimators_that_are_solved_well_are_at_the_minimum():
                 assert excess(model.fit(X, y), X, y) < 1e-5
 
 
-def test_gradient_descent():
-    from sklearn.linear_model import SGDClassifier
-
-    for k in (2, 3):
-        X, y = rows(k)
-        for loss in ("hinge", "log_loss", "squared_hinge", "modified_huber"):
-            for penalty in ("l2", "l1") if loss != "modified_huber" else ("l2",):
-                model = SGDClassifier(
-                    loss=loss, penalty=penalty, alpha=0.03, learning_rate="invscaling", eta0=0.1, power_t=0.6,
-                    max_iter=3000, tol=None, average=penalty == "l2", random_state=0,
-                )  # fmt: skip
-                with case_of(k, loss, penalty):
-                    assert excess(model.fit(X, y), X, y) < 0.02
-                    assert svmtool.audit(model, X, y).gap <= 1e-6
-    with pytest.raises(ValueError, match="penalty='elasticnet' is no problem"):
-        svmtool.audit(SGDClassifier(penalty="elasticnet").fit(X, y), X, y)
-
-
 def test_regressions_and_one_class():
     from sklearn.svm import SVR, LinearSVR, NuSVR, OneClassSVM
 
@@ -213,11 +195,3 @@ def test_vowpal_wabbit(tmp_path):
         path.write_text(text)
         with pytest.raises(ValueError, match=sentence):
             svmtool.audit(path, X, y, **stated)
-
-
-def test_python_models_of_liblinear_and_libsvm():
-    liblinear, libsvm = pytest.importorskip("liblinear.liblinearutil"), pytest.importorskip("libsvm.svmutil")
-    X, y = rows()
-    model = liblinear.train(y, X, "-s 2 -c 0.3 -B 1 -e 1e-10 -q")
-    assert excess(model, X, y, C=0.3) < 1e-8
-    assert excess(libsvm.svm_train(y, X, "-c 2 -e 1e-8 -q"), X, y, C=2.0) < 1e-5

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 import pickle
-import subprocess
-import sys
 
 import dropins
 import numpy as np
@@ -147,15 +145,6 @@ def test_save_and_load(lib, tmp_path, capfd):
     assert dropins.printed(capfd) == f"can't open model file {tmp_path / 'none'}\n"
 
 
-@pytest.mark.reference
-def test_models_convert_both_ways(pair, tmp_path):
-    for writer, reader in (pair, pair[::-1]):
-        m = writer.train(MANY.y, MANY.X, "-s 4 -q")
-        writer.save_model(str(tmp_path / "model"), m)
-        again = reader.load_model(str(tmp_path / "model"))
-        assert [again.get_decfun(k) for k in range(3)] == [m.get_decfun(k) for k in range(3)]
-
-
 def test_cross_validation(lib, capfd):
     accuracy = lib.train(Y, X, "-v 5 -q")
     assert isinstance(accuracy, float) and 50 < accuracy <= 100
@@ -256,18 +245,6 @@ class TestOurs:
         self.lib.train(self.lib.problem(Y, X), param)
         assert b"iter  1 f" in b"".join(texts) and capsys.readouterr().out == ""
 
-    def test_interrupt(self):
-        import signal
-        import threading
-
-        big = dropins.made(4000, 60)
-        timer = threading.Timer(0.5, signal.raise_signal, (signal.SIGINT,))
-        timer.start()
-        with pytest.raises(KeyboardInterrupt):
-            for _ in range(10_000):
-                self.lib.train(big.y, big.X, "-s 3 -c 100 -e 1e-9 -q")
-        timer.join()
-
 
 def test_what_libmultilabel_does():
     """One problem's copies with labels of their own, trained from several threads; weights through a pointer."""
@@ -299,24 +276,3 @@ def test_what_libmultilabel_does():
     assert np.asarray(shared.y).tolist() == [1.0] * 60
     with pytest.raises(ValueError, match="len"):
         shared.y = [1.0]
-
-
-@pytest.mark.parametrize("technique", ["1vsrest", "thresholding", "cost_sensitive", "tree"])
-def test_libmultilabel_itself(technique, tmp_path):
-    """Its linear techniques, with svmtool in the place of liblinear-multicore."""
-    pytest.importorskip("libmultilabel", reason="needs libmultilabel, and scipy before 1.14")
-    program = f"""
-import numpy as np, scipy.sparse as sp
-import libmultilabel.linear as linear
-rng = np.random.default_rng(0)
-X = sp.csr_matrix(rng.normal(size=(400, 30)))
-Y = sp.csr_matrix((X @ rng.normal(size=(30, 6)) > 2.0).astype(float))
-model = linear.train_{technique}(Y, X, options="-s 1 -B 1", verbose=False)
-found = linear.compute_metrics(np.asarray(linear.predict_values(model, X)), Y.toarray(), ["Micro-F1"])
-assert found["Micro-F1"] > 0.9, found
-"""
-    (tmp_path / "p.py").write_text(program)
-    done = subprocess.run(
-        [sys.executable, "-m", "svmtool.compat", "p.py"], cwd=tmp_path, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr

@@ -186,15 +186,6 @@ def test_probabilities_of_a_regression(lib, capfd):
     assert dropins.printed(capfd) == ""
 
 
-def test_cross_validation(lib, capfd):
-    accuracy = lib.svm_train(Y, X, "-v 5 -q")
-    assert 50 < accuracy <= 100 and dropins.printed(capfd) == f"Cross Validation Accuracy = {accuracy:g}%\n"
-    error = lib.svm_train(DATA.t, X, "-s 3 -v 5 -q")
-    lines = dropins.printed(capfd).splitlines()
-    assert lines[0] == f"Cross Validation Mean squared error = {error:g}"
-    assert lines[1].startswith("Cross Validation Squared correlation coefficient = ") and len(lines) == 2
-
-
 def test_save_and_load(lib, tmp_path, capfd):
     m = lib.svm_train(MANY.y, MANY.X, "-b 1 -q")
     path = str(tmp_path / "model")
@@ -207,16 +198,6 @@ def test_save_and_load(lib, tmp_path, capfd):
     dropins.printed(capfd)
     assert lib.svm_load_model(str(tmp_path / "none")) is None
     assert dropins.printed(capfd) == f"can't open model file {tmp_path / 'none'}\n"
-
-
-@pytest.mark.reference
-def test_models_convert_both_ways(pair, tmp_path):
-    for writer, reader in (pair, pair[::-1]):
-        m = writer.svm_train(MANY.y, MANY.X, "-t 1 -r 0.5 -q")
-        writer.svm_save_model(str(tmp_path / "model"), m)
-        again = reader.svm_load_model(str(tmp_path / "model"))
-        a, b = (lib.svm_predict(MANY.y, MANY.X, some, "-q") for lib, some in ((writer, m), (reader, again)))
-        assert a[0] == b[0] and np.array(a[2]) == pytest.approx(np.array(b[2]), abs=1e-6)
 
 
 @pytest.mark.parametrize(

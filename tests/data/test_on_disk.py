@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 import re
@@ -14,7 +13,6 @@ import pytest
 
 from svmtool import registry
 from svmtool.data import mapped_arrays
-from svmtool.data.mapped_arrays import MappedArrays
 from svmtool.formats.rowcache import arrays
 from svmtool.formats.rowcache import folder as row_folder
 from svmtool.formats.svmlight import table
@@ -147,17 +145,6 @@ def test_scratch_tells_files_of_one_name_apart(data, svm_train, on_disk, tmp_pat
     assert len(os.listdir(tmp_path / "scratch")) == 2
 
 
-def test_packed_files_and_standard_input(data, command, tmp_path):
-    text = (data / "breast_cancer").read_bytes()
-    (tmp_path / "d.gz").write_bytes(gzip.compress(text))
-    (tmp_path / "d").write_bytes(text)
-    assert command("train", "-q", "-s", 2, "d", "m").returncode == 0
-    assert command("train", "-q", "-s", 2, *MEMORY, "d.gz", "m1").returncode == 0
-    assert command("train", "-q", "-s", 2, *MEMORY, "-", "m2", input=text).returncode == 0
-    assert (tmp_path / "m").read_bytes() == (tmp_path / "m1").read_bytes() == (tmp_path / "m2").read_bytes()
-    assert sorted(os.listdir(tmp_path)) == ["d", "d.gz", "d.gz.rows", "m", "m1", "m2"]
-
-
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
@@ -197,26 +184,6 @@ def test_run_over_its_memory_limit_says_so(data, tmp_path):
     *said, end = done.stderr.split("that was all\n")
     assert said[:3] == [""] * 3 and end == ""
     assert len(said) == 6 and all("--memory 1M" in words and "held" in words for words in said[3:])
-
-
-def test_pages_are_given_back(tmp_path, monkeypatch):
-    monkeypatch.setattr(mapped_arrays, "_watch", lambda space: None)  # what `check` does alone
-    np.ones(1 << 23).tofile(tmp_path / "ones")
-    space = MappedArrays(10**12, str(tmp_path))
-    with open(tmp_path / "ones", "rb") as file:
-        mapped, own = space.open(file.fileno(), "f8", 1 << 23), space.zeros(1 << 22)
-    before = mapped_arrays.resident()
-    own[:] = 2.0
-    assert mapped.sum() == 1 << 23
-    grown = mapped_arrays.resident() - before
-    assert grown > 90e6
-    space.check()
-    assert mapped_arrays.resident() - before > 90e6  # far below the limit nothing is given back
-    space.limit = space._enough = 0
-    space.check()
-    assert mapped_arrays.resident() - before < 0.2 * grown
-    assert mapped.sum() == 1 << 23 and own.sum() == 1 << 23
-    assert os.listdir(tmp_path) == ["ones"]
 
 
 def strange(kind: str, path) -> None:

@@ -98,8 +98,9 @@ def test_a_damaged_state_is_refused_and_training_anew_replaces_it(ready, damage)
     assert sorted(os.listdir()) == ["d", "m", "m.state.npz", "m.state.rows", "new"]
 
 
-@pytest.mark.parametrize("name", [STATE, LOG, LOCK, LOG + NEW_LOG, "m"])
-@pytest.mark.parametrize("kind", ["fifo", "folder"])
+@pytest.mark.parametrize(
+    ("name", "kind"), [(STATE, "fifo"), (LOG, "folder"), (LOCK, "fifo"), (LOG + NEW_LOG, "fifo"), ("m", "folder")]
+)
 def test_non_files_are_refused_at_once(ready, name, kind):
     """Opening these like a file would wait forever."""
     with_pipe = os.mkfifo if kind == "fifo" else os.mkdir
@@ -116,8 +117,7 @@ def test_non_files_are_refused_at_once(ready, name, kind):
     assert not Path("other").exists()
 
 
-@pytest.mark.parametrize("name", [STATE, LOG, LOCK, LOG + NEW_LOG])
-@pytest.mark.parametrize("there", [True, False])
+@pytest.mark.parametrize(("name", "there"), [(STATE, True), (LOG, False), (LOCK, True), (LOG + NEW_LOG, False)])
 def test_a_planted_link_is_not_followed(ready, name, there, tmp_path):
     victim = tmp_path / "elsewhere"
     if there:

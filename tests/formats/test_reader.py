@@ -5,10 +5,8 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
-import os
 import subprocess
 import sys
-import threading
 from decimal import Decimal, getcontext
 
 import numpy as np
@@ -163,18 +161,6 @@ def test_the_first_bad_line_is_reported(file, small_blocks, n_threads):
         threads.set_count(None)
 
 
-@pytest.mark.parametrize("n_threads", [1, 2, 3])
-def test_threads_do_not_matter(file, small_blocks, n_threads):
-    rng = np.random.default_rng(0)
-    rows = [(float(rng.integers(3)), {int(i): float(rng.normal()) for i in range(1, 9)}) for _ in range(300)]
-    path = file("".join(f"{y:g} " + " ".join(f"{i}:{v!r}" for i, v in f.items()) + "\n" for y, f in rows).encode())
-    threads.set_count(n_threads)
-    try:
-        assert_same(svmlight.read(path), naive(rows))
-    finally:
-        threads.set_count(None)
-
-
 # --- sources --------------------------------------------------------------------
 
 TEXT = b"1 1:2 3:0.5\n-1 2:7\n" * 500
@@ -193,23 +179,6 @@ def test_compressed(tmp_path, suffix, pack):
     path.write_bytes(b"this is not compressed at all")
     with pytest.raises(DataError, match="line 1: .*token 'this': the label is not a number"):
         svmlight.read(str(path))
-
-
-def test_fifo(tmp_path):
-    path = str(tmp_path / "pipe")
-    os.mkfifo(path)
-
-    def feed():
-        with open(path, "wb") as f:
-            for k in range(0, len(TEXT), 777):
-                f.write(TEXT[k : k + 777])
-                f.flush()
-
-    feeder = threading.Thread(target=feed)
-    feeder.start()
-    table = svmlight.read(path)
-    feeder.join()
-    assert_same(table, naive(ROWS))
 
 
 def test_file_that_cannot_be_opened(tmp_path):

@@ -68,9 +68,8 @@ def test_loops_never_see_invalid_input(name, place, value, made, svm_train):
 @pytest.mark.parametrize(
     "changes",
     [
-        {"features": 1}, {"features": 8}, {"features": "7"}, {"features": -7}, {"features": 7.0}, {"features": True},
-        {"features": 10**30}, {"rows": 4}, {"rows": -1}, {"rows": None}, {"pairs": 10**400}, {"pairs": [10]},
-        {"sums": {}}, {"sums": [1, 2, 3, 4]}, {"sums": dict.fromkeys(arrays.ARRAYS, "0")}, {"more": 1},
+        {"features": 1}, {"features": "7"}, {"features": True}, {"rows": 4}, {"rows": None}, {"pairs": 10**400},
+        {"sums": {}}, {"sums": dict.fromkeys(arrays.ARRAYS, "0")}, {"more": 1},
     ],
     ids=str,
 )  # fmt: skip
@@ -89,8 +88,10 @@ def test_invalid_header_is_refused(text, made, svm_train):
     check_made_anew(svm_train, made, "header.json is damaged")
 
 
-@pytest.mark.parametrize("name", [*arrays.ARRAYS, "header.json"])
-@pytest.mark.parametrize("kind", ["link", "fifo", "writable", "longer"])
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("values", "link"), ("header.json", "link"), ("indices", "fifo"), ("labels", "writable"), ("indptr", "longer")],
+)
 def test_files_of_other_kinds_are_not_opened(name, kind, made, svm_train, tmp_path):
     file = made / name
     if kind == "link":

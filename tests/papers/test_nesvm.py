@@ -190,21 +190,3 @@ def test_one_vs_one(number, method, bias, svm_train):
         votes[np.arange(60), np.where(f > 0, i, j)] += 1
     wanted = np.array(names)[np.argmax(votes, axis=1)]
     assert np.mean(api.predict(model, X) == wanted) > 0.97
-
-
-@pytest.mark.parametrize("method", ["paper", "fast"])
-def test_pairs_of_classes_with_a_kernel_are_solved_alone(method, svm_train):
-    """Pairs that other rows solve many in one call are LP-SVMs here, and steps of the paper."""
-    rng = np.random.default_rng(4)
-    X, y = random_rows(rng, 45, 3), np.arange(45) % 3
-    done = api.fit(X, y, 51, kernel="rbf", method=method, max_iter=500)
-    total = 0.0
-    for i, j in ((0, 1), (0, 2), (1, 2)):
-        inside = (y == i) | (y == j)
-        gamma = 1.0 / X.shape[1]
-        total += api.fit(
-            X[inside], y[inside], 51, kernel="rbf", gamma=gamma, method=method, max_iter=500
-        ).certificate.primal
-    assert done.certificate.primal == pytest.approx(total, rel=1e-9 if method == "paper" else 2e-3)
-    explained = svm_train("--explain", "-s", "51", "-t", "2", "--method", method, "d", data=text_of(X, y))[1]
-    assert "3 of 3 pairs of classes" in explained.splitlines()[-1] and "one compiled call" not in explained

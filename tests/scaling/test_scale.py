@@ -5,11 +5,9 @@ from __future__ import annotations
 import functools
 import gzip
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -27,26 +25,13 @@ from svmtool.scaling import rescale
 CASES = sorted((SHARED / "compat_cases" / "libsvm").glob("scale_*.json"))
 
 
-class Deviation(NamedTuple):
-    """Additional lines on stderr, and why."""
-
-    stderr: str
-    reason: str
-
-
-DEVIATIONS = {
-    "scale_labels_crlf": Deviation(
-        "WARNING: a: line 6: only the leading number of the label '1,2' is kept\n",
-        "LIBSVM drops the rest of the label silently; we say so",
+DEVIATIONS = {  # lines on stderr where LIBSVM is silent, or says less
+    "scale_labels_crlf": "WARNING: a: line 6: only the leading number of the label '1,2' is kept\n",
+    "scale_restore_not_a_range": (
+        "WARNING: r has no scaling factors for labels or features: a is scaled by its own ranges\n"
     ),
-    "scale_restore_not_a_range": Deviation(
-        "WARNING: r has no scaling factors for labels or features: a is scaled by its own ranges\n",
-        "LIBSVM ignores such a file silently; we say so",
-    ),
-    "scale_unknown_option": Deviation("unknown option: -z\n", "LIBSVM's words, then the option"),
-    "scale_restore_bad": Deviation(
-        "ERROR: failed to read scaling parameters: r: 'foo' is not a number\n", "LIBSVM's sentence, then the reason"
-    ),
+    "scale_unknown_option": "unknown option: -z\n",
+    "scale_restore_bad": "ERROR: failed to read scaling parameters: r: 'foo' is not a number\n",
 }
 
 
@@ -73,16 +58,12 @@ def test_recorded_case(path, tmp_path):
     done = run(tmp_path, *case["args"])
     assert done.returncode == case["exit"]
     assert done.stdout.decode() == case["stdout"]
-    stderr = DEVIATIONS[path.stem].stderr if path.stem in DEVIATIONS else case["stderr"]
+    stderr = DEVIATIONS.get(path.stem, case["stderr"])
     assert done.stderr.decode() == stderr
     if case["exit"]:
         assert stderr.startswith(case["stderr"].rstrip("\n"))
     for name, content in case["outputs"].items():
         assert (tmp_path / name).read_bytes().decode() == content
-
-
-def test_deviations_name_recorded_cases():
-    assert not CASES or DEVIATIONS.keys() <= {p.stem for p in CASES}
 
 
 # --- a slow reference ---------------------------------------------------------------
@@ -240,22 +221,16 @@ def test_bad_lines(tmp_path, capfdbinary, monkeypatch, line, status, text, as_th
 
 
 COMMAND_LINES = [
-    ([], 1, "Usage", ""),
     (["-y", "0"], 1, "Usage", "-y needs two values\n"),
     (["-l0", "a"], 1, "Usage", "the data file is missing: it comes after the options\n"),
-    (["a", "-l", "0"], 1, "Usage", "one data file is expected, but -l follows a\n"),
     (["-z", "a"], 1, "Usage", "unknown option: -z\n"),
     (["-h"], 1, "Usage", "unknown option: -h: it is an option of svm-train\n"),
-    (["-b", "1", "a"], 1, "Usage", "unknown option: -b: it is an option of svm-train and svm-predict\n"),
     (["--low", "a"], 1, "Usage", "unknown option: --low: did you mean -l?\n"),
     (["-l", "1", "-u", "1"], 1, "", "inconsistent lower/upper specification\n"),
-    (["-y", "2", "1", "a"], 1, "", "inconsistent lower/upper specification\n"),
     (["-u", "inf", "a"], 1, "", "inconsistent lower/upper specification: a limit is not finite\n"),
     (["-s", "p", "-r", "q", "a"], 1, "", "cannot use -r and -s simultaneously\n"),
-    (["-r", "-", "-"], 1, "", "the data and -r cannot both be standard input\n"),
     (["--threads", "none", "a"], 1, "", "--threads needs a number of at least 1, not 'none'\n"),
     (["absent"], 1, "", "can't open file absent\n"),
-    (["-s", "absent/r", "a"], 1, "", "can't open file absent/r\n"),
     (["--help"], 0, "Usage", ""),
     (["--version"], 0, "svm-scale (svmtool) ", ""),
     (["-lfoo", "abc", "-l", "0", "a"], 0, "1 1:1 \n2 \n", ""),
@@ -299,24 +274,6 @@ def test_pipes_compressed_files_and_threads_give_the_same_bytes(tmp_path):
     for argv, stdin in ((["--threads", "2", "a"], None), (["a.gz"], None), (["-"], text), (["/dev/stdin"], text)):
         again = run(tmp_path, *argv, stdin=stdin)
         assert (again.returncode, again.stdout, again.stderr) == (0, first.stdout, first.stderr), argv
-    with open(tmp_path / "a", "rb") as f:  # standard input that is a file, from where it stands
-        f.readline()
-        f.seek(f.tell())
-        os.lseek(f.fileno(), f.tell(), os.SEEK_SET)
-        rest = subprocess.run([*svmtool(), "scale", "-"], stdin=f, capture_output=True)
-    assert rest.stdout.count(b"\n") == 29_999
-
-
-def test_full_disk(tmp_path):
-    if not os.path.exists("/dev/full"):
-        pytest.skip("no /dev/full here")
-    for rows in (3, 30_000):
-        (tmp_path / "a").write_bytes(big(rows))
-        argv = [sys.executable, "-m", "svmtool", "scale", "-l", "0", "a"]
-        with open("/dev/full", "wb") as full:
-            done = subprocess.run(argv, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE)
-        assert done.returncode == 1
-        assert done.stderr.decode() == "can't write to standard output: No space left on device\n"
 
 
 def test_very_wide_rows_go_through_a_small_buffer(tmp_path, capfdbinary, monkeypatch):
