@@ -24,31 +24,6 @@ def text_of(X, y) -> str:
     return "".join(f"{label:g} {row}\n" for label, row in zip(y, rows, strict=True))
 
 
-def arrays_of(given) -> list[np.ndarray]:
-    """What a matrix is made of."""
-    if not sparse.issparse(given):
-        return [given]
-    return [given.data, *(given.coords if given.format == "coo" else (given.indices, given.indptr))]
-
-
-@pytest.mark.parametrize(("number", "layout"), zip((0, 1, 2, 3, 5, 12, 21, 31, 50, 70), [*LAYOUTS] * 2, strict=True))
-def test_fit_is_what_the_command_does(number, layout, svm_train, capsys):
-    given = LAYOUTS[layout]()
-    held = [a.copy() for a in arrays_of(given)]
-    engine = {"method": "fast"} if number >= 30 else {}
-    done = api.fit(given, Y, number, gap=1e-9, **engine, **({} if number == 21 else {"C": 0.5}))
-    assert capsys.readouterr() == ("", "")
-    now = arrays_of(given)
-    assert all(np.array_equal(a, b) for a, b in zip(held, now, strict=True)), "inputs are left as they are"
-    status, _, _ = svm_train(
-        "-s", number, *(["--method", "fast"] if engine else []), "-c", 0.5, "--gap", 1e-9, "d", "m", data=text_of(X, Y)
-    )
-    model = api.load_model("m")
-    assert status == 0 and done.certificate.gap <= 1e-9
-    np.testing.assert_allclose(done.model.W, model.W, atol=1e-4)
-    np.testing.assert_allclose(api.predict(done.model, given), api.predict(model, X), atol=1e-4)
-
-
 @pytest.mark.parametrize("layout", ["dense", "csr"])
 def test_validation_and_search(layout, svm_train):
     given = LAYOUTS[layout]()

@@ -93,13 +93,6 @@ def test_words_numbers_and_table():
     assert json.loads(worse.json())["ratio"] == worse.ratio
 
 
-def test_limit_of_time_widens_the_gap_and_the_bound_holds():
-    X, y = rows(2, 2000, 30)
-    exact = svmtool.audit(np.zeros(30), X, y, solver=3, C=100.0)
-    short = svmtool.audit(np.zeros(30), X, y, solver=3, C=100.0, max_seconds=1e-6)
-    assert short.bound <= exact.optimum and short.gap >= exact.gap
-
-
 BAD = [
     (dict(model=[1.0, 2.0], solver=2, C=1.0), "weights of 2 features, the data have 3"),
     (dict(model=[1.0, 2.0, 3.0, 4.0], solver=2, C=1.0), "weights of 4 features, the data have 3"),

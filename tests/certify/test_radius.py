@@ -106,20 +106,6 @@ def test_labels_of_several_classes_are_those_of_the_optimum(solver):
     assert sure > 1000
 
 
-def test_a_class_is_certain_where_no_other_can_have_a_larger_value():
-    radii, one = np.array([0.1, 0.3, 0.0]), np.ones(1)
-    for f, sure in (
-        ([2.0, 1.5, 0.0], True),
-        ([2.0, 1.61, 0.0], False),
-        ([2.0, 1.0, 1.95], False),
-        ([2.0, 1.0, 1.8], True),
-    ):
-        assert within(np.array([f]), one, radii, WORD, 3)[0] == sure
-    for f, sure in (([2.0, 1.8, 0.0], True), ([2.0, 1.9, 0.0], False)):  # sqrt(2) times 0.1
-        assert within(np.array([f]), one, radii[:1], "MCSVM_CS", 3)[0] == sure
-    assert within(np.array([[0.0]]), one, radii[:1], WORD, 1)[0]
-
-
 def test_the_share_is_rounded_down():
     assert [percent(169, 166), percent(3, 3), percent(100000, 99999), percent(0, 0)] == [
         "98.2%",

@@ -37,12 +37,6 @@ def test_read_an_open_file(lib, tmp_path):
         assert lib.svm_read_problem(file) == ([1.0], [{1: 2.0}])
 
 
-@pytest.mark.reference
-def test_the_same_rows_as_the_original(data):
-    ours, theirs = (dropins.common(which).svm_read_problem(str(data / "digits")) for which in ("ours", "original"))
-    assert ours == theirs
-
-
 @pytest.mark.parametrize("kind", [list, tuple, np.array])
 def test_evaluations(lib, kind):
     truth, found = [1.0, 2.0, 3.0, 3.0], [1.0, 2.0, 4.0, 2.5]

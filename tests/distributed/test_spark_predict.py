@@ -138,26 +138,6 @@ def test_an_input_that_is_not_there_is_one_sentence(name, run, models, tmp_path)
     assert os.listdir(tmp_path) == ["empty"]
 
 
-@pytest.mark.parametrize(
-    ("argv", "words"),
-    [
-        (("-b", "1", "d", "classes", "o"), "probability output is only supported"),
-        (("d", "no", "o"), "can't open model file"),
-        (("-", "classes", "o"), "--spark reads files"),
-        (("d", "classes", "-"), "--spark reads files"),
-        (("--scores", "-", "d", "classes", "o"), "--spark reads files"),
-        (("d", "classes"), "can't open output directory"),
-        (("--threads", "2", "d", "classes", "o"), "--threads cannot be used with --spark"),
-    ],
-)
-def test_options_are_looked_at_before_spark_starts(argv, words, models, monkeypatch, capsys):
-    monkeypatch.chdir(models)
-    monkeypatch.setattr(spark_session, "Session", lambda *_: pytest.fail("Spark was started"))
-    assert svm_predict(["--spark", "local[2]", *argv]) == 1
-    err = capsys.readouterr().err
-    assert words in err and err.count("\n") == 1
-
-
 def test_the_command_on_a_standalone_cluster(models, tmp_path):
     """Separate processes: two workers with one core each."""
     words = f'exec "{sys.executable}" -m svmtool predict --spark "$SPARK_MASTER" "$@"'

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import itertools
 import pickle
 import warnings
 
@@ -141,16 +140,6 @@ def test_regression_and_novelty(options):
     same(a.offset_, b.offset_, 1e-2)
 
 
-def test_leave_one_out_is_that_of_training_again():
-    X, y = load_iris(return_X_y=True)
-    model = ours.LSSVC(C=0.1).fit(X, y)
-    right = 0
-    for i in range(len(y)):
-        others = np.arange(len(y)) != i
-        right += ours.LSSVC(C=0.1, loo=False).fit(X[others], y[others]).predict(X[i : i + 1])[0] == y[i]
-    assert model.loo_score_ == pytest.approx(right / len(y), abs=1e-12)
-
-
 def test_adding_and_forgetting_is_fitting_the_rest():
     X, y = iris()
     rest = slice(40, None)
@@ -195,24 +184,3 @@ def test_parameters_methods_and_attributes(name):
                     assert getattr(a, "dtype", None) == getattr(b, "dtype", None)
                 elif not learned and not public.startswith("set_"):
                     assert list(inspect.signature(a).parameters) == list(inspect.signature(b).parameters)
-
-
-def test_several_classes_have_its_probabilities():
-    X, y = iris()
-    for options in ({}, {"C": 30.0, "fit_intercept": False}, {"class_weight": "balanced"}):
-        theirs = linear_model.LogisticRegression(**options, tol=1e-10, max_iter=5000).fit(X, y)
-        mine = ours.LogisticRegression(**options, tol=1e-8).fit(X, y)
-        np.testing.assert_allclose(mine.predict_proba(X), theirs.predict_proba(X), atol=1e-5)
-        assert mine.gap_ <= 1e-8 and mine.converged_ and mine.coef_.shape == (3, X.shape[1])
-    single = ours.LogisticRegression().fit(X.astype(np.float32), y)
-    assert (
-        single.coef_.dtype == single.intercept_.dtype == single.predict_proba(X.astype(np.float32)).dtype == np.float32
-    )
-    for share, free in itertools.product((0.0, 0.5), (True, False)):  # a class without costs
-        options = {"class_weight": {theirs.classes_[1]: 0.0}, "l1_ratio": share, "fit_intercept": free}
-        theirs = linear_model.LogisticRegression(**options, solver="saga", tol=1e-7, max_iter=20000).fit(X, y)
-        mine = ours.LogisticRegression(**options, tol=1e-7).fit(X, y)
-        np.testing.assert_allclose(mine.predict_proba(X), theirs.predict_proba(X), atol=5e-3)
-        assert mine.gap_ <= 1e-7 and (not free or set(mine.predict(X)) == {theirs.classes_[0], theirs.classes_[2]})
-    with pytest.raises(ValueError, match="does not support multiclass classification"):
-        ours.LogisticRegression(solver="liblinear").fit(X, y)

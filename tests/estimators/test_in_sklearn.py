@@ -138,15 +138,6 @@ def test_a_refused_change_leaves_an_adaptable_model_as_it_was():
     assert (model.coef_ == before).all() and model.n_samples_seen_ == len(y)
 
 
-def test_l1_ratio_is_the_penalty():
-    X, y = two_classes()
-    l2, l1 = ours.LogisticRegression(l1_ratio=0.0).fit(X, y), ours.LogisticRegression(l1_ratio=1.0, C=0.05).fit(X, y)
-    assert l2.coef_.all() and not l1.coef_.all()
-    with pytest.warns(UserWarning, match="Inconsistent values: penalty=l1 with l1_ratio=0.0"):
-        old = ours.LogisticRegression(penalty="l1", C=0.05).fit(X, y)
-    assert (old.coef_ == l1.coef_).all()
-
-
 class Counting:
     """A callback of scikit-learn 1.9 that counts its calls."""
 

@@ -127,16 +127,6 @@ def test_python_has_queries_and_groups(files):
         svmtool.search_C(X, y, groups=query[:2])
 
 
-def test_model_files_have_no_additions(files, capsys):
-    svmtool.save_model(svmtool.fit([[0.5, 1.0], [-1.0, 0.25], [0.25, -1.0]], [1, -1, 1], kernel="rbf"), "m")
-    lines = (files / "m").read_text().splitlines(keepends=True)
-    first = lines.index("SV\n") + 1
-    for line in ("\n", "# sv\n", lines[first].replace(" ", " qid:7 ", 1)):
-        (files / "n").write_text("".join([*lines[:first], line, *lines[first + 1 :]]))
-        assert predict.main(["p", "n", "o"]) == 1
-        assert "support vector 1" in capsys.readouterr().err
-
-
 def test_blank_lines_are_rows_without_labels(files):
     svmtool.save_model(svmtool.fit(*svmtool.read_svmlight("p")), "m")
     for text in (b"1:0.5 2:1\n\n1:-0.5\n", b"1:0.5 2:1 # a\n\n# no row\n1:-0.5\n"):

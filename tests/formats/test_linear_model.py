@@ -61,12 +61,6 @@ def test_any_weights_come_back_bit_for_bit(data, tmp_path_factory):
     assert (back.labels, back.n_features, back.bias) == (labels, rows, -1.0)
 
 
-def test_words_in_any_order_on_one_line_with_crlf(tmp_path):
-    text = "bias 1e0\r\nnr_feature +1 nr_class 2 label\t+7\n-1 solver_type L2R_LR w 0x1p-1\r\n1e-320"
-    model = linear.read(save(tmp_path, text))
-    assert (model.labels, model.bias, model.W.tolist()) == ((7, -1), 1.0, [[0.5], [1e-320]])
-
-
 FAULTS = {
     "unknown key": (GOOD.replace("bias", "foo"), "unknown text in model file: [foo]"),
     "kernel model": ("svm_type c_svc\n", "unknown text in model file: [svm_type]: this is a kernel model, a linear"),

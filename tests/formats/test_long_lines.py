@@ -110,13 +110,3 @@ def test_a_file_that_becomes_shorter_is_an_error(tmp_path):
             with pytest.raises(SvmtoolError, match="d became shorter while it was read$"):
                 list(pieces)
         path.write_bytes(b"1 1:1\n" * 100_000)
-
-
-def test_an_error_of_reading_comes_after_those_of_earlier_lines(tmp_path):
-    """A truncated compressed file with a malformed line before the end."""
-    rows = b"".join(b"1 1:%d\n" % i for i in range(30_000))
-    path = tmp_path / "d.gz"
-    path.write_bytes(gzip.compress(rows + b"1 x:1\n" + rows, mtime=0)[:-20])
-    with open_source(str(path)) as opened, pytest.raises(DataError, match="line 30001"):
-        for block in scored_text.scored_blocks(opened, stored()):
-            assert block.n

@@ -89,15 +89,6 @@ def test_there_is_nothing_to_train_on(options, svm_train, tmp_path):
         assert "nothing to train or validate on" in err
 
 
-@pytest.mark.parametrize("options", [("-s", 21), ("-s", 80), ("-s", 80, "-t", 2)], ids=str)
-def test_one_class_needs_no_labels(options, svm_train, tmp_path):
-    rows = text(["nan"] * 12)
-    for name, label in (("a", "nan "), ("b", "1 ")):
-        (tmp_path / "u").write_text(rows.replace("nan ", label).replace("nan\n", label + "\n"))
-        assert svm_train("-q", *options, "u", name)[0] == 0
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
-
-
 def test_scaling_keeps_rows_without_labels(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = text(["nan"] * 5 + [7, 9])

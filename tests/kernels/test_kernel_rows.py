@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from svmtool.compiled.loops.kernel import kernel_row_loops as loops
-from svmtool.compiled.loops.kernel import working_set_loops
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.kernels import interior
@@ -118,59 +117,6 @@ def test_single_exp():
     truth = np.exp(x.astype(np.float64))
     assert np.all(np.abs(P[:-1] - truth[:-1]) <= 3 * 2.0**-23 * truth[:-1])
     assert 0.0 <= P[-1] < 2e-38
-
-
-@pytest.mark.parametrize("two_sides", [False, True])
-def test_pair_descent_is_its_plain_twin(two_sides):
-    """Each step of the compiled loop, in numpy with the same choices, gives the same point."""
-    rng = np.random.default_rng(8)
-    size = cut = 64
-    m = 50
-    X = rng.normal(size=(m, 3))
-    y = np.ones(size)
-    y[:m] = np.where(rng.random(m) < 0.5, 1.0, -1.0)
-    if two_sides:
-        size, order = 128, np.argsort(-y[:m], kind="stable")
-        first = int(np.count_nonzero(y[:m] > 0))
-        place = np.concatenate([np.arange(first), 64 + np.arange(m - first)])
-        signs = y[:m][order]
-        y = np.ones(size)
-        y[place] = signs
-    else:
-        place = np.arange(m)
-    K = np.zeros((size, size), np.float32)
-    K[np.ix_(place, place)] = kernel_matrix(X, Kernel(2, 0.5))
-    upper = np.zeros(size)
-    upper[place] = 2.0
-    a = np.zeros(size)
-    a[place] = 0.5
-    chi = rng.normal(size=size)
-    F = -y * (y * (K @ (y * a)) + chi)
-    mine, F_mine = a.copy(), F.copy()
-    single = np.empty(size, np.float32), np.empty(64, np.float32)
-    double = np.empty(size), np.empty(size), np.empty(128), np.empty(128)
-    arrays = K, np.diag(K).copy(), *single, y, a, upper, F, *double, size * np.arange(size), np.empty(1, np.int64)
-    steps = working_set_loops.pair_descent(*arrays, size, cut if two_sides else size, 1e-6, 5000)
-    for _ in range(steps):
-        up = np.where(y > 0, mine < upper, mine > 0)
-        low = np.where(y > 0, mine > 0, mine < upper)
-        systems = [np.arange(size) < cut, np.arange(size) >= cut] if two_sides else [np.ones(size, bool)]
-        ranges = [
-            np.max(F_mine, where=up & s, initial=-1e9) - np.min(F_mine, where=low & s, initial=1e9) for s in systems
-        ]
-        system = systems[int(np.argmax(ranges))]
-        i = int(np.argmax(np.where(up & system, F_mine, -np.inf)))
-        b = np.where(low & system, F_mine[i] - F_mine, 0.0)
-        curve = np.maximum(K[i, i] + np.diag(K) - 2 * K[i], 1e-12)
-        j = int(np.argmax(np.where(b > 0, b * b / curve, -1.0)))
-        d = (F_mine[i] - F_mine[j]) / curve[j]
-        d = min(d, upper[i] - mine[i] if y[i] > 0 else mine[i], mine[j] if y[j] > 0 else upper[j] - mine[j])
-        mine[i] += y[i] * d
-        mine[j] -= y[j] * d
-        F_mine -= d * (K[i].astype(float) - K[j])
-    assert 10 < steps < 5000
-    assert a == pytest.approx(mine, abs=1e-4)  # gains in single precision may tie another way
-    assert F == pytest.approx(-y * (y * (K.astype(float) @ (y * a)) + chi), abs=1e-6)  # differences of K are single
 
 
 @pytest.mark.parametrize("sparse", [False, True])

@@ -8,7 +8,6 @@ import reference_kernel
 from kernel_suite import run
 
 from svmtool import registry
-from svmtool.compiled import threads
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.kernels.problems import CSvc, EpsilonSvr, NuSvc, NuSvr, OneClass, Points
@@ -77,24 +76,6 @@ def test_optimum_is_the_oracles(name, form):
         assert float((problem.y * found.alpha)[system].sum()) == pytest.approx(kept, abs=1e-9)
 
 
-@pytest.mark.parametrize("sparse", [True, False])
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_kernels(kernel, sparse):
-    problem = problems(KERNELS[kernel], sparse)["c-svc"]
-    found = run(registry.solver_of(alfpgm), problem, Monitor(max_seconds=60), 1e-5)
-    truth = reference_kernel.solve(problems(KERNELS[kernel], sparse)["c-svc"], Monitor(), 1e-9)
-    assert found.objective == pytest.approx(truth.objective, rel=1e-6)
-
-
-def test_a_given_matrix_is_the_same_as_its_kernel():
-    problem = problems(KERNELS["rbf"])["c-svc"]
-    K = reference_kernel.kernel_matrix(problem)
-    given = CSvc(Points(Kernel(4), None, K), problem.y, problem.upper)
-    assert run(registry.solver_of(alfpgm), given, Monitor(), 1e-6).objective == pytest.approx(
-        run(registry.solver_of(alfpgm), problem, Monitor(), 1e-6).objective, rel=1e-8
-    )
-
-
 def test_far_rows_are_computed_in_double():
     """Distances of 1e-3 between rows at 1e4 are lost to products in single precision."""
     X, _ = rows(sparse=False)
@@ -106,17 +87,6 @@ def test_far_rows_are_computed_in_double():
         found = run(registry.solver_of(alfpgm), problem, Monitor(), 1e-5)
         truth = reference_kernel.solve(problem, Monitor(), 1e-9)
         assert found.objective == pytest.approx(truth.objective, rel=1e-6)
-
-
-def test_threads_and_memory_change_nothing_that_matters():
-    answers = []
-    for count, megabytes in ((1, 100.0), (2, 100.0), (2, 0.01)):
-        threads.set_count(count)
-        problem = problems(KERNELS["rbf"])["epsilon-svr"]
-        answers.append(run(registry.solver_of(alfpgm), problem, Monitor(), 1e-4, megabytes, method="sets"))
-    threads.set_count(None)
-    assert np.array_equal(answers[0].alpha, answers[1].alpha)
-    assert answers[2].objective == pytest.approx(answers[0].objective, rel=1e-6)
 
 
 @pytest.mark.parametrize("name", ["epsilon-svr", "nu-svr"])

@@ -69,15 +69,6 @@ def test_laws(row, method, turn):
         assert np.linalg.norm(solved(p, "dense").W - a.W) <= 2 * a.radius
 
 
-@every_row
-def test_warm_start_at_the_answer_stops_early(row):
-    for p in SOME:
-        cold = Solved(row, p)
-        warm = Solved(row, p, start=cold.model, gap=1e-6)
-        assert warm.status.converged and warm.f <= cold.f * (1 + 1e-6)
-        assert Solved(row, p, start=cold.model, max_iter=1, gap=1e-6).f <= cold.f * (1 + 1e-12), "the start is kept"
-
-
 @every_method
 @every_row
 def test_limits(row, method):

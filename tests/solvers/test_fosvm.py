@@ -41,17 +41,6 @@ def test_optimum(kernel, sparse):
     assert np.min(s.z) >= s.rho * (1 - 1e-9)
 
 
-@both_kinds
-def test_linear_optimum_and_its_certificate(sparse):
-    X = cloud()
-    s, certificate = solve_linear(X, gap=1e-11, sparse=sparse)
-    best = optimum(X @ X.T)
-    assert s.rho == pytest.approx(best, rel=1e-9)
-    assert -certificate.dual == pytest.approx(0.5 * best, rel=1e-9) and 0.0 <= certificate.gap <= 1e-10
-    np.testing.assert_allclose(s.result.w[:-1], X.T @ s.alpha, rtol=1e-12)
-    assert s.rho * (1 - 1e-5) < s.result.w[-1] < s.rho, "rows on the hyperplane are inside"
-
-
 @functools.cache
 def optimum_of_cloud(kernel: Kernel) -> float:
     return optimum(values(cloud(100, 4, 1), kernel))
@@ -134,14 +123,6 @@ def test_more_rows_than_a_working_set():
     close, s = (solve(cloud(n, 3, 16), KERNELS["narrow"], theta) for theta in (1e-8, 0.01))
     assert parts_of(close) == parts_of(s) == [n]
     assert close.short <= 1e-8 and s.short <= 0.01 and 0.99**2 * s.rho <= close.rho <= s.rho * (1 + 1e-7)
-
-
-def test_decomposition_that_costs_more_than_exact_small_problems_leaves_the_rest_to_them():
-    """Kernel values of 1e20 to 1e27: rounds by the thousand brought the gap from 1e3 to 300 in a minute."""
-    X = 800.0 * np.random.default_rng(6).normal(size=(120, 8)) + 50.0
-    s = solve(X, Kernel(1, 0.1, 5, 0.0), gap=1e-3)
-    assert s.result.status is base.GAP and np.count_nonzero(s.alpha) > fosvm_kernel.EXACT_ROWS
-    assert s.result.iterations < 100
 
 
 def test_samples_of_many_rows():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import numpy as np
@@ -91,26 +90,3 @@ def test_explain_of_a_data_file_tells_the_methods(options, words, svm_train):
     assert len(lines) == len(words)
     assert all(re.match(f"method +{re.escape(w)}", line) for line, w in zip(lines, words, strict=True))
     assert svm_train("--explain", *options.split(), "absent")[0] == 1
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        "-t 2",
-        "-s 50 --method fast -t 2",
-        "-s 73 -t 2 --sgd-rows 3",
-        "-s 52 --method fast -t 2",
-        "-s 51 --method fast -t 2",
-    ],
-)
-@pytest.mark.parametrize("classes", [2, 3])
-def test_the_log_names_the_method_from_the_first_record(options, classes, svm_train):
-    data = text(random_data(60).X, np.arange(60) % classes)
-    svm_train(*options.split(), "--solver-log", "log", "d", "m", data=data)
-    with open("log") as file:
-        records = [json.loads(line) for line in file]
-    first = {}
-    for record in records:
-        first.setdefault(record.get("label"), record)
-    assert records and all(record["method"] for record in records)
-    assert all(record["why"] for record in first.values())

@@ -5,39 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import reference
-from optima import optimum
 from reference import csr_of
 
 from svmtool import limits, registry
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
-from svmtool.data.row_storage import Rows
 from svmtool.objectives.l1.objective import L1Objective
 from svmtool.objectives.task import Task
 from svmtool.solvers.l1 import proximal_newton
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Rule, StopFlag
 from svmtool.solvers.shared.contest import Contest
-
-
-def solved(p, rows: Rows, start=None, method=None):
-    """The answer of l1.solve to a gap of 1e-9, which it is held to have."""
-    task = Task(rows, p.y, p.cost, p.free, np.zeros(rows.n) if p.loss == "logistic" else None)
-    found = registry.solver_of(proximal_newton)(task, Monitor(gap=1e-9), Rule(), start, method=method)
-    best = optimum(p).value
-    assert found.status.converged
-    assert best * (1 - 1e-9) <= p.value(found.w) <= best * (1 + 1e-8)
-    np.testing.assert_allclose(found.history[-1]["bound"], p.dual_value(found.alpha), rtol=1e-9)
-    return task, found
-
-
-@pytest.mark.parametrize("bias, free", [(-1.0, False), (0.7, True)])
-@pytest.mark.parametrize("loss", ["squared hinge", "logistic"])
-@pytest.mark.parametrize("C", [0.02, 0.1, 1.0, 100.0])
-def test_sparse_and_dense_rows(C, loss, bias, free):
-    p = reference.random_problem(7, 80, 100, C, bias, free)._replace(loss=loss, l1=True)
-    solved(p, DenseRows(p.X, bias))
-    solved(p, CsrRows(*csr_of(p.X), 100, bias))
 
 
 def wide_logistic(n: int, d: int, C: float, seed: int = 0, groups: bool = False):

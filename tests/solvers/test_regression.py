@@ -91,18 +91,6 @@ def test_warm_start_at_the_answer_stops_early(row):
         assert Solved(row, p, start=cold.w, max_iter=1, gap=1e-6).f <= cold.f * (1 + 1e-12), "the start is kept"
 
 
-@every_row
-def test_limits(row):
-    p = PROBLEMS["tall-hard"]
-    p = p.of(row)
-    for k in (1, 2, 4):
-        s = Solved(row, p, max_iter=k)
-        assert s.status is base.ITERATIONS or s.status.converged
-        assert s.result.iterations <= k + 1
-        assert s.f <= p.value(np.zeros(4)), "never worse than no weights at all"
-    assert Solved(row, p, max_iter=1).status is base.ITERATIONS
-
-
 @every_turn
 @every_path
 def test_same_bits_for_any_number_of_threads(case, turn, monkeypatch):
