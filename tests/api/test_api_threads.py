@@ -11,7 +11,7 @@ import pytest
 from scipy import sparse
 
 from svmtool import api
-from svmtool.api import blas, run
+from svmtool.api import blas
 from svmtool.compiled import threads as pool
 
 RNG = np.random.default_rng(8)
@@ -31,19 +31,6 @@ def test_runs_side_by_side_have_numbers_of_threads_of_their_own():
     with ThreadPoolExecutor(4) as executor:
         assert all(executor.map(one, range(12)))
     assert seen == {1: {1}, 2: {2}, 3: {3}}
-
-
-def test_the_number_of_threads(monkeypatch):
-    monkeypatch.setattr(pool.os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
-    monkeypatch.setattr(blas, "limit", lambda: None)
-    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    assert run.thread_count(None) == run.thread_count(-1) == 8 and run.thread_count(5) == 5
-    monkeypatch.setattr(run, "_inside_joblib", lambda: True)
-    assert run.thread_count(None) == 1
-    monkeypatch.setenv("OMP_NUM_THREADS", "3")
-    assert run.thread_count(None) == 3
-    monkeypatch.setattr(blas, "limit", lambda: 2)
-    assert run.thread_count(None) == 2 and run.thread_count(4) == 4
 
 
 def test_blas_has_one_thread_within_a_run_and_then_as_many_as_before():

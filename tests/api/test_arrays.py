@@ -191,17 +191,12 @@ def with_long_indices(X):
     [
         ([[1.0, np.nan], [0.0, 1.0]], [1, 2], "Input X contains NaN."),
         ([[1.0, np.inf], [0.0, 1.0]], [1, 2], "Input X contains infinity or a value too large for dtype"),
-        (sparse.csr_matrix([[1.0, np.nan], [0.0, 1.0]]), [1, 2], "Input X contains NaN."),
         ([[1.0], [2.0]], [1, np.nan], "Input y contains NaN."),
         ([[1.0], [2.0], [3.0]], [1, 2, 1, 2], r"inconsistent numbers of samples: \[3, 4\]"),
         ([1.0, 2.0], [1, 2], "Expected 2D array, got 1D array instead:\narray="),
-        (3.0, [1], "Expected 2D array, got scalar array instead"),
-        (np.zeros((2, 2, 2)), [1, 2], "Expected 2D array, got 3D array instead"),
         (np.zeros((0, 3)), [], r"Found array with 0 sample\(s\) \(shape=\(0, 3\)\) while a minimum of 1 is required."),
         ([[1j], [2j]], [1, 2], "Complex data not supported"),
-        ([["a"], ["b"]], [1, 2], "could not convert string to float"),
         ([[1.0], [2.0]], [[1, 2], [1, 2]], r"y is a matrix: it must mark the labels of each row by 1"),
-        ([[1.0], [2.0]], [1.5, 2], "Unknown label type: continuous"),
         ([[1.0], [2.0]], [3, 3], "needs samples of at least 2 classes in the data, .* only one class: 3"),
         ([[1.0], [2.0]], None, "requires y to be passed, but the target y is None"),
         ([[1.0], [2.0]], [1, 1e12], "does not fit into 32 bits"),
@@ -220,14 +215,8 @@ HUGE = 10**400  # a whole number that no float holds
     ("name", "call"),
     [
         ("Input X", lambda: api.fit([[HUGE, 1], [0, 1]], [0, 1])),
-        ("Input X", lambda: api.predict(api.fit(np.eye(2), [0, 1]), [[HUGE, 1]])),
         ("Input y", lambda: api.fit(np.eye(2), [0, HUGE], 11)),
         ("Input sample_weight", lambda: api.fit(np.eye(2), [0, 1], sample_weight=[1, HUGE])),
-        ("class_weight", lambda: api.fit(np.eye(2), [0, 1], class_weight={0: HUGE})),
-        ("gamma", lambda: api.fit(np.eye(2), [0, 1], kernel="rbf", gamma=HUGE)),
-        ("mu", lambda: api.fit(np.eye(2), [0, 1], 50, mu=HUGE)),
-        ("max_seconds", lambda: api.fit(np.eye(2), [0, 1], max_seconds=HUGE)),
-        ("C", lambda: api.search_C(np.eye(2), [0, 1], C=HUGE)),
     ],
 )
 def test_whole_numbers_beyond_floats(name, call):

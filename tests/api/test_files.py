@@ -31,15 +31,6 @@ def test_texts_keep_every_bit(name):
         assert api.dumps(again) == text and type(again) is type(done.model)
 
 
-@pytest.mark.parametrize("name", FITS)
-def test_files(name, tmp_path):
-    done = api.fit(X, Y, **FITS[name])
-    api.save_model(done, tmp_path / "m")
-    again = api.load_model(tmp_path / "m")
-    np.testing.assert_allclose(api.decision_values(again, X), api.decision_values(done, X), atol=1e-6)
-    np.testing.assert_allclose(api.predict(again, X), api.predict(done, X), atol=1e-6)
-
-
 NUMBERS = np.array([[0.1, -1e-300, 0.0], [2.2250738585072014e-308, 1.7976931348623157e308, 1 / 3], [0.0, 0.0, 0.0]])
 
 

@@ -11,7 +11,6 @@ from naming import case_of
 
 import svmtool
 from svmtool import api
-from svmtool.api.wording import in_keywords, in_parameters
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
 from stress import fuzz_python  # noqa: E402
@@ -19,39 +18,6 @@ from stress import fuzz_python  # noqa: E402
 RNG = np.random.default_rng(2)
 X = RNG.normal(size=(24, 3))
 Y = np.where(X[:, 0] > 0, 1, -1)
-SENTENCES = {
-    "ERROR: -w1 is inf: a class weight must be a finite number >= 0":
-        "class_weight of 1 is inf: a class weight must be a finite number >= 0",
-    "ERROR: --score log-loss needs probabilities: add -b 1, or use -s 0 or 6":
-        "score log-loss needs probabilities: add probability=True, or use solver 0 or 6",
-    "rounding stops further progress: scale the features (svm-scale) or lower -c":
-        "rounding stops further progress: scale the features or lower C",
-    "the initial model has bias 1, this run -B -1": "the initial model has bias 1, this run bias=-1",
-    "use --gap 1e-3 to continue": "use gap=1e-3 to continue",
-    "-t 3 (sigmoid) has none, use -t 2": "kernel='sigmoid' has none, use kernel='rbf'",
-    "WARNING: class label 5 specified in weight is not found": "class_weight has the label 5, which y does not have",
-    "no leave-one-out accuracy (--loo): interrupted": "no leave-one-out accuracy (loo=True): interrupted",
-}  # fmt: skip
-
-
-def test_options_become_keywords():
-    for given, wanted in SENTENCES.items():
-        assert in_keywords(given) == wanted
-
-
-def test_estimators_have_parameters_and_classes():
-    known, classes = ["tol", "nu", "cache_size"], ["maybe", "no", "yes"]
-    for given, wanted in {
-        "rounding stops further progress: scale the features (svm-scale) or lower -c":
-            "rounding stops further progress: scale the features",
-        "the stopping rule of -e ended the run too early: lower -e or use --gap":
-            "the stopping rule of tol ended the run too early: lower tol",
-        "WARNING: classes 0 and 2: nu-SVC finds no margin between them: raise -n, or use -s 0":
-            "classes 'maybe' and 'yes': nu-SVC finds no margin between them: raise nu, or use SVC",
-        "class label 1 has too few rows": "class 'no' has too few rows",
-        "cache_mb == inf, must be a number > 0.": "cache_size == inf, must be a number > 0.",
-    }.items():  # fmt: skip
-        assert in_parameters(given, known, classes) == wanted
 
 
 @pytest.mark.parametrize("face", [name for name in fuzz_python.FACES if name != "drop-in"])

@@ -67,16 +67,3 @@ def test_kernel(which):
             check(m, param, KERNEL_FIELDS)  # gamma of the caller's object, too
             assert m.param.gamma == (float(options.split("-g ")[1].split()[0]) if "-g" in options else 0.25)
             assert m.get_svm_type() == param.svm_type
-
-
-def test_a_loaded_model_has_what_its_file_states(which, tmp_path):
-    path = str(tmp_path / "m")
-    lib = dropins.kernel(which)
-    lib.svm_save_model(path, lib.svm_train(DATA.y.tolist(), ROWS, "-s 1 -n 0.3 -t 1 -g 0.3 -r 0.5 -d 2 -w1 2 -q"))
-    found = lib.svm_load_model(path).param
-    stated = (found.svm_type, found.kernel_type, found.degree, found.gamma, found.coef0, found.nr_weight)
-    assert stated == (1, 1, 2, 0.3, 0.5, 0)
-    lib = dropins.linear(which)
-    lib.save_model(path, lib.train(DATA.y.tolist(), ROWS, "-s 3 -c 9 -w1 2 -q"))
-    found = lib.load_model(path).param
-    assert (found.solver_type, found.nr_weight) == (3, 0) and not found.init_sol

@@ -48,13 +48,6 @@ def test_many_features_take_products_alone(number, tmp_path):
     same(far(Here(cut(text, 3)), settings), in_memory(text, settings, tmp_path), settings)
 
 
-@pytest.mark.parametrize("number", [n for n in NUMBERS if "-R" in registry.supported_options(registry.find(n))])
-def test_a_free_bias_is_certified(number, tmp_path):
-    settings = settings_of(number, bias=1.0, regularize_bias=False, C=0.1)
-    text = numbers_text(2)
-    same(far(Here(cut(text, 3)), settings), in_memory(text, settings, tmp_path), settings)
-
-
 @pytest.fixture
 def weights(tmp_path) -> str:
     """A file of weights for 150 rows: some are <= 0, and those rows are left out."""

@@ -15,7 +15,7 @@ from svmtool import api
 if without_spark():
     pytest.skip(without_spark(), allow_module_level=True)
 
-from pyspark.ml.linalg import DenseVector, Vectors, VectorUDT  # noqa: E402
+from pyspark.ml.linalg import DenseVector, Vectors  # noqa: E402
 from pyspark.sql import SparkSession  # noqa: E402
 
 pytestmark = [
@@ -87,17 +87,6 @@ def test_weights_are_a_column(svm, frame, rows):
     X, y, weights = rows
     done = svm.fit(frame, 2, label="two", sample_weight="weight", gap=1e-8)
     near(done, api.fit(X, y["two"], 2, sample_weight=weights, gap=1e-8), X, 1e-8)
-
-
-def test_probabilities(svm, frame, rows):
-    X, y, _ = rows
-    done = svm.fit(frame, 2, label="two", probability=True, gap=1e-8)
-    found = svm.predict(done, frame)
-    assert found.columns == [*frame.columns, "prediction", "rawPrediction", "probability"]
-    assert isinstance(found.schema["probability"].dataType, VectorUDT)
-    table = np.array([row.probability.toArray() for row in found.select("probability").collect()])
-    assert table.shape == (1000, 2)
-    np.testing.assert_allclose(table.sum(axis=1), 1.0)
 
 
 @pytest.mark.parametrize("arrays", [False, True])

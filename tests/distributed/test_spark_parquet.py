@@ -14,7 +14,7 @@ if without_spark():
 
 from pyspark.ml.linalg import Vectors, VectorUDT  # noqa: E402
 from pyspark.sql import SparkSession  # noqa: E402
-from pyspark.sql.types import DoubleType, StringType, StructField, StructType  # noqa: E402
+from pyspark.sql.types import DoubleType, StructField, StructType  # noqa: E402
 
 from svmtool.cli.train import main as svm_train  # noqa: E402
 from svmtool.distributed import session as spark_session  # noqa: E402
@@ -98,20 +98,6 @@ def test_a_bad_row_is_named(row, words, spark, session):
         trained(session, Settings.of(solver=2), Frame(session, frame, name="rows.parquet"))
     assert "rows.parquet" in str(e.value) and words in str(e.value) and "7" in str(e.value)
     assert "\n" not in str(e.value)
-
-
-@pytest.mark.parametrize(
-    ("frame_schema", "row", "words"),
-    [
-        (StructType([StructField("label", DoubleType())]), (1.0,), "no column features; the columns are label"),
-        (StructType([StructField("features", VectorUDT())]), (Vectors.dense([1.0]),), "no column label"),
-        (schema(label=StringType()), ("a", Vectors.dense([1.0])), "column label must hold numbers, not string"),
-        (schema(features=DoubleType()), (1.0, 1.0), "column features must hold vectors, not double"),
-    ],
-)
-def test_invalid_columns_are_refused(frame_schema, row, words, spark, session):
-    with pytest.raises(SvmtoolError, match=words):
-        Frame(session, spark.createDataFrame([row], frame_schema))
 
 
 @pytest.mark.parametrize(("solver", "options"), [(0, ""), (0, "-b"), (0, "--scores"), (11, ""), (11, "--scores")])

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +18,6 @@ from svmtool.formats.models import kernel, linear
 from svmtool.models.linear import LinearModel, sigmoid_notes
 
 SMALL = "1 1:1 2:1\n-1 1:-1 2:0.5\n1 1:2\n-1 2:-1\n"
-MEMORY = b"ERROR: not enough memory for this data: use fewer rows or features, or a machine with more memory\n"
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
@@ -92,19 +89,6 @@ def test_whatever_is_written_is_finite(svm_train, solver, data):
         if Path("m").exists():
             numbers = [line for line in Path("m").read_text().splitlines() if not line.startswith("#")]
             assert not re.search(r"\b(nan|inf)", "\n".join(numbers), re.IGNORECASE)
-
-
-COMMANDS = "train -q d m", "train -q -t 2 d m", "scale d", "predict --metrics d model o", "predict d model o"
-
-
-@pytest.mark.parametrize(("kilobytes", "argv"), pairs_in_turn(range(40000, 160000, 20000), COMMANDS, 2))
-def test_too_little_memory_is_one_sentence(kilobytes, argv, svm_train, tmp_path):
-    """No message of numpy's libraries."""
-    assert svm_train("-q", "d", "model", data=SMALL)[0] == 0
-    line = f"ulimit -v {kilobytes}; exec {sys.executable} -m svmtool {argv}"
-    done = subprocess.run(["sh", "-c", line], cwd=tmp_path, capture_output=True, timeout=60)
-    plain = argv.startswith("predict d")  # which does without numpy
-    assert (done.returncode, done.stderr) in (((0, b""), (1, MEMORY)) if plain else ((1, MEMORY),))
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import subprocess
 from pathlib import Path
 
@@ -160,12 +159,6 @@ def test_faults_keep_the_sentences_of_libsvm(fault, tmp_path):
     first, _, last = str(caught.value).rpartition("\n")
     assert (first + "\n").startswith(sentence), first
     assert last == f"can't open model file {path}"
-
-
-def test_compressed_models_are_read(tmp_path):
-    path = tmp_path / "m.gz"
-    path.write_bytes(gzip.compress(GOOD.encode()))
-    assert kernel_model.read(str(path)).total_sv == 2
 
 
 @pytest.mark.parametrize("svm_type", range(5))

@@ -6,8 +6,6 @@ import os
 import stat
 import subprocess
 import sys
-import threading
-from pathlib import Path
 
 import pytest
 
@@ -64,22 +62,6 @@ def test_file_that_cannot_be_created(tmp_path):
     with pytest.raises(SvmtoolError, match="can't save model to file .*: it is a directory"):
         with output.replacing(str(tmp_path), "can't save model to file"):
             pass
-
-
-def test_devices_and_pipes_are_written_directly(tmp_path):
-    with output.replacing(os.devnull) as file:
-        file.write(b"text")
-    assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
-    path = str(tmp_path / "pipe")
-    os.mkfifo(path)
-    got = []
-    reader = threading.Thread(target=lambda: got.append(Path(path).read_bytes()))
-    reader.start()
-    with output.replacing(path) as file:
-        file.write(b"text")
-    reader.join()
-    assert got == [b"text"]
-    assert stat.S_ISFIFO(os.stat(path).st_mode)
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")

@@ -10,13 +10,11 @@ import numpy as np
 import pytest
 
 from svmtool.compiled import threads
-from svmtool.errors import DataError
 from svmtool.formats.svmlight import inputs
 from svmtool.formats.svmlight import table as svmlight
 from svmtool.formats.svmlight.inputs import Reading
 
 TEXT = "".join(f"{i % 3} {i % 7 + 1}:{i / 8:g} {i % 7 + 9}:0x{i:x}\n" for i in range(1000)).encode()
-BAD = TEXT + b"1 1:2 1:3\n" + TEXT + b"1 x:1\n"
 
 
 @pytest.fixture(params=["plain", "gzip"])
@@ -53,16 +51,6 @@ def test_the_same_table_as_at_once(write, text, n_threads):
                 assert ours.dtype == theirs.dtype and ours.flags.writeable
                 np.testing.assert_array_equal(ours, theirs)
             assert table.n_features == expected.n_features == (15 if text else 0)
-    finally:
-        threads.set_count(None)
-
-
-@pytest.mark.parametrize("n_threads", [1, 3])
-def test_the_first_bad_line_is_raised_by_table(write, n_threads):
-    threads.set_count(n_threads)
-    try:
-        with pytest.raises(DataError, match="line 1001: .*token '1:3'"):
-            started(write(BAD)).table()
     finally:
         threads.set_count(None)
 

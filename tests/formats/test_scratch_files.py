@@ -12,8 +12,6 @@ import pytest
 
 from svmtool.formats import output
 
-LEFT = ".m.99999-0123abcd.tmp"
-
 
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch, tmp_path):
@@ -59,12 +57,3 @@ def test_other_names_stay(name):
     Path(name).write_text("mine")
     write()
     assert Path(name).read_text() == "mine"
-
-
-def test_non_files_stay():
-    os.mkdir(LEFT)
-    os.mkfifo(LEFT.replace("0123", "4567"))
-    Path("mine").write_text("mine")
-    os.symlink("mine", LEFT.replace("0123", "89ab"))
-    write()
-    assert len(os.listdir()) == 5 and Path("mine").read_text() == "mine"

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import zipfile
-
 import numpy as np
 import pytest
 from scipy import sparse
 
 import svmtool
 from svmtool.cli.predict import command as predict
-from svmtool.compiled.loops.text.decision_loops import count_tokens
 from svmtool.errors import ModelError
 from svmtool.formats.models import linear, read
 from svmtool.models.linear import LinearModel
@@ -113,23 +110,3 @@ def test_nothing_in_a_file_is_trusted(tmp_path, capsys, name, value, reason):
     assert predict.main([str(tmp_path / "t"), path, str(tmp_path / "o")]) == 1
     out = capsys.readouterr()
     assert f"can't open model file {path}" in out.err and "Traceback" not in out.err
-
-
-def test_zips_of_other_things_and_damage(tmp_path):
-    path = str(tmp_path / "m.npz")
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("a.txt", "b")
-    with pytest.raises(ModelError, match="no array 'header'"):
-        read(path)
-    linear.write(path, LinearModel("L2R_LR", (1, 2, 3), 40, -1.0, some_weights(2, 40, 3)))
-    whole = (tmp_path / "m.npz").read_bytes()
-    for cut in (10, len(whole) // 2, len(whole) - 5):
-        (tmp_path / "m.npz").write_bytes(whole[:cut])
-        with pytest.raises(ModelError):
-            read(path)
-
-
-def test_tokens_between_blanks():
-    for line in (b"", b" ", b"a", b" a\t", b"1 2\r\n3  4 ", b"\x0b5\x0c6"):
-        found = np.frombuffer(line + bytes(32), np.uint8)
-        assert count_tokens(found, 0, len(line)) == len(line.split())
