@@ -147,18 +147,23 @@ def test_blocks_are_more_than_one(monkeypatch):
 
 @every_turn
 @every_path
-def test_iteration_limit(case, turn):
-    p, layout = PROBLEMS["tall-hard"], layout_of(case, turn)
+def test_a_run_that_is_ended_early(case, turn):
+    p, layout, stop = PROBLEMS["tall-hard"], layout_of(case, turn), StopFlag()
+    stop.set = True
     full = Solved(case, p, layout)
-    s = Solved(case, p, layout, max_iter=1)
-    if full.result.iterations > 2:
-        assert s.status is base.ITERATIONS and not s.status.converged
-        assert "--max-iter" in s.status.advice
-    assert s.result.iterations <= 2
-    assert s.f <= s.p.value(np.zeros_like(s.w)) * (1 + 1e-12)
-    assert s.f <= min(record["objective"] for record in s.result.history) * (1 + 1e-12)
-    assert full.f <= s.certificate.primal * (1 + 1e-9)
-    assert s.certificate.dual <= full.f * (1 + 1e-9)
+    ends = {base.ITERATIONS: {"max_iter": 1}, base.TIME: {"max_seconds": 1e-9}, base.INTERRUPTED: {"stop": stop}}
+    for status, limit in ends.items():
+        with case_of(status.name):
+            s = Solved(case, p, layout, **limit)
+            assert s.status is status or s.status.converged, "a run in one call ends before it can look at the clock"
+            assert s.result.history and np.all(np.isfinite(s.w)), "what prints the end of a run needs a record"
+            assert s.f <= s.p.value(np.zeros_like(s.w)) * (1 + 1e-12)
+            assert s.f <= min(record["objective"] for record in s.result.history) * (1 + 1e-12)
+            assert s.certificate.dual <= full.f * (1 + 1e-9) and full.f <= s.certificate.primal * (1 + 1e-9)
+            if status is base.ITERATIONS:
+                assert s.result.iterations <= 2
+                assert s.status is status or full.result.iterations <= 2
+    assert "--max-iter" in base.ITERATIONS.advice and "--max-seconds" in base.TIME.advice
 
 
 @every_turn
@@ -173,27 +178,6 @@ def test_cut_short_is_never_worse_than_no_weights(case, turn):
             s = Solved(case, p._replace(X=size * p.X), max_iter=most)
             assert s.f <= s.p.value(np.zeros_like(s.w)) * (1 + 1e-9)
             assert s.certificate.dual <= s.f * (1 + 1e-12)
-
-
-@every_turn
-@every_path
-def test_time_limit(case, turn):
-    s = Solved(case, PROBLEMS["tall-hard"], layout_of(case, turn), max_seconds=1e-9)
-    assert s.status is base.TIME or s.status.converged, "a run in one call ends before it can look at the clock"
-    assert "--max-seconds" in base.TIME.advice
-    assert np.all(np.isfinite(s.w)) and s.f <= s.p.value(np.zeros_like(s.w)) * (1 + 1e-12)
-    assert s.result.history, "what prints the end of a run needs a record"
-
-
-@every_turn
-@every_path
-def test_interruption_before_the_first_step(case, turn):
-    stop = StopFlag()
-    stop.set = True
-    s = Solved(case, PROBLEMS["tall-hard"], layout_of(case, turn), stop=stop)
-    assert s.status is base.INTERRUPTED or s.status.converged
-    assert np.all(np.isfinite(s.w)) and s.f <= s.p.value(np.zeros_like(s.w)) * (1 + 1e-12)
-    assert s.result.history, "what prints the end of a run needs a record"
 
 
 @every_turn
