@@ -10,8 +10,6 @@ from kernel_suite import KERNELS, NORMAL, NU, certified, oracle, random_data, te
 
 from svmtool import registry
 from svmtool.certify.kernel import value_at_zero
-from svmtool.data.csr import CsrRows
-from svmtool.data.dense import DenseRows
 from svmtool.formats.models import kernel
 from svmtool.kernels.problems import HardOneClass
 from svmtool.limits import StopFlag
@@ -80,18 +78,6 @@ def test_no_pair_is_solved_after_the_limit(options, svm_train, out_of_time):
     assert kernel.read("m").total_sv == 0 and "nan" not in out
     status, out, err = svm_train(*options.split(), "-v", 3, "d", data=data)
     assert "time limit reached" in err
-
-
-@pytest.mark.parametrize("solver", [0, 1, 50, 52, 73])
-def test_pairs_after_the_limit_take_no_rows(solver, svm_train, out_of_time, monkeypatch):
-    """Of a hundred classes there are thousands, and a second more than the limit for all of them."""
-    taken = []
-    for rows in (CsrRows, DenseRows):
-        monkeypatch.setattr(rows, "take", lambda self, chosen, plain=rows.take: taken.append(1) or plain(self, chosen))
-    data = text(NORMAL, np.arange(30) // 2)
-    out_of_time()
-    status, _, err = svm_train("-s", solver, "-t", 2, "d", "m", data=data)
-    assert status == 0 and "time limit reached" in err and len(taken) <= 2 * 15 < 15 * 14 / 2
 
 
 def test_pairs_continue_after_their_time_share(one_thread):

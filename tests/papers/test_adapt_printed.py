@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from adapt_suite import apart, batch, draw, text_of_rows, weights_in
 
-from svmtool import api
 from svmtool.linalg.systems import Factored
 from svmtool.papers import lssvm
 from svmtool.solvers.shared.base import TIME
@@ -108,16 +107,6 @@ def test_a_false_p_is_reported_by_the_certificate(changed):
     assert status == 0 and "rounding in the updates row by row has changed the weights: use --method fast" in err
     assert changed("--add", "new", "-i", "m", "--method", "fast") == (0, "", "")
     assert apart(weights_in("m"), batch(ROWS + NEW + NEW)) <= 1e-9
-
-
-def test_models_saved_from_python(tmp_path, svm_train):
-    X, y = np.random.default_rng(0).normal(size=(30, 3)), np.tile([1, -1], 15)
-    for method, version in (("paper", 2), ("fast", 1)):
-        api.save_model(api.fit(X, y, solver=71, method=method), "m")
-        assert int(np.load(STATE)["version"]) == version
-        Path("new").write_text("1 1:1 2:2\n")
-        assert svm_train("-q", "-s", 71, "--add", "new", "-i", "m") == (0, "", "")
-        assert int(np.load(STATE)["version"]) == version
 
 
 def test_a_run_that_ends_before_all_rows_are_added_writes_no_model(svm_train, monkeypatch):

@@ -179,14 +179,6 @@ def test_options_lead_to_the_same_optimum(options, cache_mb):
     assert result.status is RULE and certificate.primal == pytest.approx(truth.primal, rel=1e-4)
 
 
-def test_a_start_is_gone_on_from():
-    data = random_data(60)
-    problem = problem_of(data.X, data.y, np.full(60, 2.0), Kernel(2, 0.3))
-    first = solved(problem)[1]
-    again = registry.solver_of(alfpgm)(problem, Monitor(), Tolerance(2e-2), first.dual_point.alpha)
-    assert again.status is RULE and again.iterations <= first.iterations // 2
-
-
 def test_limits_end_a_run_with_its_last_iterate():
     data = random_data(200)
     problem = problem_of(data.X, data.y, np.full(200, 100.0), Kernel(2, 0.3), pairs=2)
