@@ -116,6 +116,18 @@ def test_pairs_of_classes_are_summed():
     assert len(values(settings, done.model, data)) == 3
 
 
+def test_least_squares():
+    X, y = rows()
+    model = some_model("c_svc", X)
+    norm, f = dense(model, X)
+    xi = 1.0 - np.where(y == 1, f, -f)
+    for solver, more in ((52, 0.0), (73, 0.5 * 0.1**2)):
+        with case_of(solver):
+            done = svmtool.audit(model, X, y, solver=solver, C=0.7)
+            assert done.primal == pytest.approx(norm + more + 0.7 * np.sum(xi**2), rel=1e-12)
+            assert done.bound <= done.optimum <= done.primal
+
+
 BAD = [
     ({"gamma": 0.7}, "the model has gamma 0.4, stated is 0.7"),
     ({"kernel": "linear"}, "the model has kernel rbf, stated is linear"),
