@@ -68,6 +68,18 @@ def test_refused_early(read, begun, goes_on, sentence, tmp_path, monkeypatch):
     assert sent - len(begun) < 1 << 23
 
 
+@pytest.mark.parametrize("text", ["x\n-1 1\n1 0 2\n3 0.5 4e300\n", "y\n0 1\n-5 5\nx\n-1 1\n1 0 2\n"])
+def test_ranges_read_in_pieces(text, tmp_path, monkeypatch):
+    (tmp_path / "r").write_text(text)
+    whole = ranges.read(str(tmp_path / "r"))
+    for block in range(1, 9):
+        monkeypatch.setattr(ranges, "RANGE_FILE_BYTES", block)
+        some = ranges.read(str(tmp_path / "r"))
+        assert (some.y, some.x) == (whole.y, whole.x) and some.x is not None
+        for name in ("index", "low", "high"):
+            assert getattr(some, name).tolist() == getattr(whole, name).tolist()
+
+
 @pytest.mark.parametrize("module, text", [
     (linear, LINEAR.replace("2000000000", "5") + "1 \n-0 \n2.5e-300 \n" + "7" * 400
      + "e-400 \n3\t\n# note 1\n# note 2\n"),

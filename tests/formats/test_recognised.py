@@ -121,3 +121,15 @@ def test_labels_with_no_labels_are_an_error(unlabelled, tmp_path, capsys):
     assert capsys.readouterr().err.startswith("Wrong input format at line 2: u: token '1': no colon: ")
     assert predict.main(["--no-labels", "--metrics", "u", "m", "o"]) == 1
     assert capsys.readouterr().err == "ERROR: --no-labels cannot be combined with --metrics\n"
+
+
+def test_many_rows_without_labels(unlabelled, tmp_path, monkeypatch):
+    """Blocks end anywhere: inside a line, after a newline."""
+    from svmtool.formats import source as module
+
+    assert unlabelled() == 0
+    whole = (tmp_path / "o").read_bytes()
+    for size in range(1, 12):
+        monkeypatch.setattr(module, "READ_BYTES", size)
+        assert predict.main(["--no-labels", "u", "m", "o"]) == 0
+        assert (tmp_path / "o").read_bytes() == whole

@@ -8,8 +8,9 @@ from scipy import sparse
 
 import svmtool
 from svmtool.cli.predict import command as predict
+from svmtool.compiled import threads
 from svmtool.errors import ModelError
-from svmtool.formats.models import linear, read
+from svmtool.formats.models import linear, read, text
 from svmtool.models.linear import LinearModel
 
 
@@ -110,3 +111,23 @@ def test_nothing_in_a_file_is_trusted(tmp_path, capsys, name, value, reason):
     assert predict.main([str(tmp_path / "t"), path, str(tmp_path / "o")]) == 1
     out = capsys.readouterr()
     assert f"can't open model file {path}" in out.err and "Traceback" not in out.err
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_numbers_are_read_on_any_number_of_threads(tmp_path, monkeypatch, count):
+    monkeypatch.setattr(text, "PART_BYTES", 40)
+    monkeypatch.setattr(text, "WINDOW_BYTES", 1 << 10)
+    W = np.random.default_rng(3).normal(size=(400, 3))
+    model = LinearModel("L2R_LR", (1, 2, 3), 400, -1.0, W, notes=("# 1 2 3",))
+    linear.write(str(tmp_path / "m"), model)
+    with threads.limited(count):
+        assert np.array_equal(bits(read(str(tmp_path / "m")).W), bits(W))
+        content = (tmp_path / "m").read_text()
+        (tmp_path / "h").write_text(content.replace(f"{W[3, 0]:.17g} ", f"{float(W[3, 0]).hex()}   \n\t", 1))
+        assert np.array_equal(read(str(tmp_path / "h")).W, W)
+        (tmp_path / "x").write_text(content.replace(f"{W[300, 0]:.17g} ", "x1 ", 1))
+        with pytest.raises(ModelError, match="number 901 is 'x1'"):
+            read(str(tmp_path / "x"))
+        (tmp_path / "i").write_text(content.replace(f"{W[300, 0]:.17g} ", "inf ", 1))
+        with pytest.raises(ModelError, match="line 307: number 901"):
+            read(str(tmp_path / "i"))

@@ -8,14 +8,33 @@ import reference
 from reference import csr_of
 
 from svmtool import limits, registry
+from svmtool.compiled import threads
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
+from svmtool.linalg import weighted_columns
 from svmtool.objectives.l1.objective import L1Objective
 from svmtool.objectives.task import Task
 from svmtool.solvers.l1 import proximal_newton
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Rule, StopFlag
 from svmtool.solvers.shared.contest import Contest
+
+
+@pytest.mark.parametrize("threads_used", [1, 3])
+def test_columns_are_the_same_in_several_blocks(threads_used, monkeypatch):
+    rng = np.random.default_rng(3)
+    X = reference.random_rows(rng, 50, 30)
+    rows = CsrRows(*csr_of(X), 30)
+    monkeypatch.setattr(weighted_columns, "BLOCK_WORK", 100)
+    monkeypatch.setattr(threads, "_count", threads_used)
+    assert len(rows.cut(rows.nnz // 100)) > 3
+    turned = weighted_columns.Columns(rows)
+    starts, row_numbers, values = csr_of(X.T)
+    assert np.array_equal(turned.starts, starts)
+    assert np.array_equal(turned.row_numbers, row_numbers) and np.array_equal(turned.values, values)
+    w, y, z = rng.normal(size=turned.d), np.where(rng.random(50) < 0.5, 1.0, -1.0), np.empty(50)
+    turned.margins(w, y, z)
+    np.testing.assert_allclose(z, y * (X @ w), atol=1e-12)
 
 
 def wide_logistic(n: int, d: int, C: float, seed: int = 0, groups: bool = False):
