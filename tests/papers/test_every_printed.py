@@ -55,7 +55,9 @@ def test_laws(row):
     """The same problem put differently, and a run repeated."""
     X, y = rows_and_labels(row)
     order, half = np.random.default_rng(1).permutation(len(X)), {"C": 0.5} if has_costs(row) else {}
-    plain, again = solved(row, X, y), solved(row, X, y)
+    records: list[dict] = []
+    plain, again = solved(row, X, y, callback=records.append), solved(row, X, y)
+    assert records[-1]["objective"] == pytest.approx(plain.certificate.primal, rel=1e-9)
     assert dumps(plain) == dumps(again) and plain.certificate.line() == again.certificate.line()
     wide = solved(row, np.insert(X, 1, 0.0, axis=1), y)
     assert row.kernel or np.all(wide.model.W[1] == 0.0)

@@ -40,6 +40,7 @@ def check_optimum(s: Solved) -> None:
     assert s.status.converged, s.status
     assert best * (1 - 1e-10) <= s.f <= best * (1 + 1e-8)
     assert s.certificate.primal == pytest.approx(s.f, rel=1e-12)
+    assert s.result.history[-1]["objective"] == pytest.approx(s.f, rel=1e-9)
     assert s.certificate.dual <= best * (1 + 1e-10)
     assert s.certificate.gap <= 1e-8
     assert s.certificate.violation <= 1e-3
