@@ -163,6 +163,18 @@ def test_search_for_C(lib, capfd):
     assert dropins.printed(capfd) == f"Best C = {C:g} Best p = {p:g}  CV MSE = {error:g}\n\n"
 
 
+def test_low_level(lib):
+    prob, param = lib.problem(Y, X), lib.parameter("-s 2 -q")
+    m = lib.toPyModel(lib.liblinear.train(prob, param))
+    nodes, largest = lib.gen_feature_nodearray({3: 1.5, 1: -2, 2: 0})
+    assert largest == 3 and [str(node) for node in nodes] == ["1:-2", "3:1.5", "-1:0", "-1:0"]
+    w, _ = m.get_decfun()
+    assert lib.liblinear.predict(m, nodes) == (1 if 1.5 * w[2] - 2 * w[0] > 0 else -1)
+    assert [str(n) for n in lib.gen_feature_nodearray([1, 0, 2], 2)[0]] == ["1:1", "-1:0", "-1:0"]
+    row = (np.array([0, 2]), np.array([1.0, 2.0]))
+    assert [str(n) for n in lib.gen_feature_nodearray(row)[0][:2]] == ["1:1", "3:2"]
+
+
 @pytest.mark.parametrize(
     "options, sentence",
     [("-s1", "Wrong options"), ("-z 3", "Wrong options"), ("data", "Wrong options"), ("-c -1", "C <= 0"),

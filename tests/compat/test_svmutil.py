@@ -200,6 +200,19 @@ def test_save_and_load(lib, tmp_path, capfd):
     assert dropins.printed(capfd) == f"can't open model file {tmp_path / 'none'}\n"
 
 
+def test_low_level(lib):
+    prob, param = lib.svm_problem(Y, X), lib.svm_parameter("-t 0 -q")  # LIBSVM's model points into prob's memory
+    m = lib.toPyModel(lib.libsvm.svm_train(prob, param))
+    nodes, largest = lib.gen_svm_nodearray({3: 1.5, 1: -2, 2: 0})
+    assert largest == 3 and [str(node) for node in nodes] == ["1:-2", "3:1.5", "-1:0"]
+    label = lib.libsvm.svm_predict(m, nodes)
+    assert [label] == lib.svm_predict([], [{1: -2, 3: 1.5}], m, "-q")[0]
+    nodes = lib.gen_svm_nodearray([1, 0, 2], isKernel=True)[0]
+    assert [str(node) for node in nodes] == ["0:1", "1:0", "2:2", "-1:0"]
+    node = lib.svm_node()
+    assert (node.index, node.value) == (-1, 0)
+
+
 @pytest.mark.parametrize(
     "options, sentence",
     [("-s1", "Wrong options"), ("-z 3", "Wrong options"), ("data", "Wrong options"), ("-c -1", "C <= 0"),
