@@ -56,6 +56,22 @@ def test_estimators_that_are_solved_well_are_at_the_minimum():
                 assert excess(model.fit(X, y), X, y) < 1e-5
 
 
+def test_gradient_descent():
+    from sklearn.linear_model import SGDClassifier
+
+    X, y = rows(3)
+    for loss in ("hinge", "log_loss", "squared_hinge", "modified_huber"):
+        for penalty in ("l2", "l1") if loss != "modified_huber" else ("l2",):
+            model = SGDClassifier(
+                loss=loss, penalty=penalty, alpha=0.03, learning_rate="invscaling", eta0=0.1, power_t=0.6,
+                max_iter=3000, tol=None, average=penalty == "l2", random_state=0,
+            )  # fmt: skip
+            with case_of(loss, penalty):
+                assert excess(model.fit(X, y), X, y) < 0.02
+    with pytest.raises(ValueError, match="penalty='elasticnet' is no problem"):
+        svmtool.audit(SGDClassifier(penalty="elasticnet").fit(X, y), X, y)
+
+
 def test_regressions_and_one_class():
     from sklearn.svm import SVR, LinearSVR, NuSVR, OneClassSVM
 
