@@ -87,31 +87,3 @@ def test_a_notebook_without_widgets_gets_text(monkeypatch):
     svmtool.fit(X, y, solver=2, callback=lambda _: event.wait(60), progress=True)
     shown = stream.getvalue()
     assert "training" in shown and "\x1b[K" not in shown, shown[-1000:]
-
-
-@pytest.mark.filterwarnings("ignore::Warning")
-def test_two_fits_at_once_do_not_mix(monkeypatch):
-    """The second is not shown: neither its classes nor its gaps."""
-    stream, event = in_a_notebook(monkeypatch)
-    X = np.random.default_rng(0).standard_normal((60, 3))
-    begun, ended = threading.Event(), threading.Event()
-
-    def second():
-        begun.wait(60)
-        svmtool.fit(X, np.arange(60) % 7, solver=2, threads=1, progress=True)
-        ended.set()
-
-    def callback(_):
-        begun.set()
-        ended.wait(60)
-        event.clear()
-        event.wait(60)
-
-    thread = threading.Thread(target=second)
-    thread.start()
-    calls = iter([callback])
-    svmtool.fit(X, np.arange(60) % 3, solver=2, threads=1, callback=lambda r: next(calls, print)(r), progress=True)
-    thread.join()
-    shown = stream.getvalue()
-    assert "of 3" in shown and "of 7" not in shown, shown[-1000:]
-    assert progress._shown is None

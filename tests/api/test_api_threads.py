@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import subprocess
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -14,7 +11,7 @@ import pytest
 from scipy import sparse
 
 from svmtool import api
-from svmtool.api import blas, run
+from svmtool.api import blas
 from svmtool.compiled import threads as pool
 
 RNG = np.random.default_rng(8)
@@ -36,33 +33,6 @@ def test_runs_side_by_side_have_numbers_of_threads_of_their_own():
     assert seen == {1: {1}, 2: {2}, 3: {3}}
 
 
-@pytest.mark.parametrize("number", [0, 1, 3, 5])
-def test_same_bits_for_any_number_of_threads(number):
-    one, three = (api.dumps(api.fit(LARGE, LABELS, number, threads=n, gap=1e-4)) for n in (1, 3))
-    assert one == three
-
-
-def test_the_number_of_threads(monkeypatch):
-    monkeypatch.setattr(pool.os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
-    monkeypatch.setattr(blas, "limit", lambda: None)
-    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    assert run.thread_count(None) == run.thread_count(-1) == 8 and run.thread_count(5) == 5
-    monkeypatch.setattr(run, "_inside_joblib", lambda: True)
-    assert run.thread_count(None) == 1
-    monkeypatch.setenv("OMP_NUM_THREADS", "3")
-    assert run.thread_count(None) == 3
-    monkeypatch.setattr(blas, "limit", lambda: 2)
-    assert run.thread_count(None) == 2 and run.thread_count(4) == 4
-
-
-def test_joblib_workers_use_one_thread(monkeypatch):
-    joblib = pytest.importorskip("joblib")
-    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    assert not run._inside_joblib()
-    found = joblib.Parallel(2, backend="threading")(joblib.delayed(run.thread_count)(None) for _ in range(4))
-    assert found == [1] * 4
-
-
 def test_blas_has_one_thread_within_a_run_and_then_as_many_as_before():
     if not blas._libraries:
         pytest.skip("numpy's BLAS is not OpenBLAS")
@@ -78,24 +48,6 @@ def test_blas_has_one_thread_within_a_run_and_then_as_many_as_before():
         assert library.get() == 2
     finally:
         library.set(before)
-
-
-def test_no_floating_point_warnings():
-    far = 1e130 * LARGE[:300].toarray()
-    api.fit(far, LABELS[:300], 0, max_iter=5, threads=2)
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_children_of_a_fork_train_too():
-    api.fit(LARGE, LABELS, 3, threads=2)
-    child = os.fork()
-    if not child:
-        try:
-            os._exit(0 if api.fit(LARGE, LABELS, 3, threads=2).converged else 1)
-        finally:
-            os._exit(2)
-    assert os.waitpid(child, 0)[1] == 0
 
 
 SLOW = {"solver": 50, "gap": 1e-300, "max_iter": 10**9}
@@ -116,17 +68,3 @@ def test_ctrl_c():
     interrupted(lambda send: api.fit(X, y, callback=send, threads=1, **SLOW))
     interrupted(lambda send: api.fit(X[:300], LABELS[:300], 0, kernel="rbf", eps=1e-12, callback=send))
     interrupted(lambda send: api.search_C(X, y, callback=send))
-
-
-def test_ctrl_c_from_a_terminal():
-    code = (
-        "import numpy as np, sys\nfrom svmtool import api\n"
-        "X = np.random.default_rng(0).normal(size=(4000, 300)); y = np.sign(X[:, 0])\n"
-        "started = []\n"
-        "def tell(record):\n    if not started: started.append(1); print('started', flush=True)\n"
-        f"try:\n    api.fit(X, y, callback=tell, **{SLOW!r})\nexcept KeyboardInterrupt:\n    print('interrupted')\n"
-    )
-    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
-    assert process.stdout.readline() == "started\n"
-    process.send_signal(signal.SIGINT)
-    assert process.communicate(timeout=120)[0] == "interrupted\n" and process.returncode == 0

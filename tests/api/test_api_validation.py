@@ -35,14 +35,6 @@ def test_each_row_is_predicted_by_the_model_without_its_fold(y, keywords):
         np.testing.assert_array_equal(api.loads(api.dumps(whole)).labels_from(found.decision_values), found.predictions)
 
 
-def test_values_of_a_class_that_a_fold_lacks():
-    y = np.where(np.arange(120) == 7, 5.0, Y3)
-    for keywords in ({"solver": 2}, {"solver": 0, "kernel": "rbf"}):
-        found = api.cross_validate(X, y, folds=3, **keywords)
-        assert found.decision_values.shape[1] == (4 if "kernel" not in keywords else 6)
-        assert np.isnan(found.decision_values[7]).any() and not np.isnan(found.decision_values).all(axis=0).any()
-
-
 def test_metrics():
     def share(y, predictions):
         return np.mean(y == predictions)
@@ -84,13 +76,6 @@ def test_metrics_are_those_of_the_command(y, keywords, svm_train, tmp_path):
         assert printed[title[:1].upper() + title[1:]] == text, name
 
 
-def test_stratified_folds_have_equal_shares():
-    found = api.cross_validate(X, Y3, 2, folds=4, stratified=True)
-    for label in np.unique(Y3):
-        counts = np.bincount(found.fold[Y3 == label], minlength=4)
-        assert counts.max() - counts.min() <= 1
-
-
 def test_search():
     tried = []
     found = api.search_C(X, Y, folds=3, callback=tried.append, seed=2)
@@ -105,9 +90,3 @@ def test_search():
     assert api.search_C(X, T, 11, folds=3, C=1e5).best.p >= 0.0
     with pytest.raises(ValueError, match="has no search for C: solver 0, 2"):
         api.search_C(X, Y, 3)
-
-
-def test_bad_folds():
-    with pytest.raises(ValueError, match="n must >= 2"):
-        api.cross_validate(X, Y, folds=1)
-    assert api.cross_validate(X[:4], Y3[:4], 2, folds=9, one_class=True).warnings

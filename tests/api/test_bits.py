@@ -62,12 +62,3 @@ def test_a_process_of_its_own(number, tmp_path):
         subprocess.run(command, check=True, capture_output=True, timeout=300)
 
     compare(SETS["dense"], registry.find(number), [], tmp_path, run)
-
-
-def test_validation_predicts_as_the_command(tmp_path, svm_train):
-    X, y = SETS["few features"], labels_of(SETS["few features"], "classification")[1]
-    api.write_svmlight(X, y, tmp_path / "d")
-    for arguments, keywords in ((("-s", 2), {"solver": 2}), (("-t", 2, "-s", 0), {"solver": 0, "kernel": "rbf"})):
-        _, out, _ = svm_train("-q", *arguments, "-v", 4, tmp_path / "d")
-        found = api.cross_validate(X, y, folds=4, metrics="accuracy", **keywords)
-        assert f"Accuracy = {100.0 * found.metrics['accuracy']:g}%" in out

@@ -31,27 +31,6 @@ def test_texts_keep_every_bit(name):
         assert api.dumps(again) == text and type(again) is type(done.model)
 
 
-@pytest.mark.parametrize("name", FITS)
-def test_files(name, tmp_path):
-    done = api.fit(X, Y, **FITS[name])
-    api.save_model(done, tmp_path / "m")
-    again = api.load_model(tmp_path / "m")
-    np.testing.assert_allclose(api.decision_values(again, X), api.decision_values(done, X), atol=1e-6)
-    np.testing.assert_allclose(api.predict(again, X), api.predict(done, X), atol=1e-6)
-
-
-def test_what_is_no_model(tmp_path):
-    with pytest.raises(FileNotFoundError):
-        api.load_model(tmp_path / "none")
-    (tmp_path / "text").write_text("hello world\n")
-    for read in (lambda: api.load_model(tmp_path / "text"), lambda: api.loads("hello world\n"), lambda: api.loads("")):
-        with pytest.raises(ValueError, match="model"):
-            read()
-    for call in (lambda: api.dumps("m"), lambda: api.predict(None, X), lambda: api.save_model(3, tmp_path / "m")):
-        with pytest.raises(TypeError, match="must be a Fit"):
-            call()
-
-
 NUMBERS = np.array([[0.1, -1e-300, 0.0], [2.2250738585072014e-308, 1.7976931348623157e308, 1 / 3], [0.0, 0.0, 0.0]])
 
 
@@ -65,18 +44,6 @@ def test_rows_keep_every_bit(given, tmp_path):
     assert sparse.isspmatrix_csr(found) and found.dtype == labels.dtype == np.float64
 
 
-def test_numbers_that_readers_refuse(tmp_path):
-    for X, y in (([[5e-324]], [1.0]), ([[1.0]], [1e-310])):
-        with pytest.raises(ValueError, match="must be at least 2.2e-308 in size"):
-            api.write_svmlight(X, y, tmp_path / "d")
-
-
-def test_zeros_of_sparse_rows_stay(tmp_path):
-    held = sparse.csr_matrix(([0.0, 2.0], [0, 2], [0, 2]), shape=(1, 3))
-    api.write_svmlight(held, [1], tmp_path / "d")
-    assert (tmp_path / "d").read_text().split() == ["1", "1:0", "3:2"]
-
-
 def test_kinds_of_sources(tmp_path):
     api.write_svmlight(X, Y, tmp_path / "d")
     text = (tmp_path / "d").read_bytes()
@@ -88,15 +55,3 @@ def test_kinds_of_sources(tmp_path):
             np.testing.assert_array_equal(found.toarray(), X)
             np.testing.assert_array_equal(labels, Y)
         assert not plain.closed
-
-
-def test_number_of_features(tmp_path):
-    api.write_svmlight(X, Y, tmp_path / "d")
-    assert api.read_svmlight(tmp_path / "d", n_features=9)[0].shape == (50, 9)
-    with pytest.raises(ValueError, match="n_features was set to 3, but input file contains 6 features"):
-        api.read_svmlight(tmp_path / "d", n_features=3)
-    with pytest.raises(ValueError, match="line 2: .*token '0:1'"):
-        api.read_svmlight(io.BytesIO(b"1 1:1\n2 0:1\n"))
-    with pytest.raises(FileNotFoundError):
-        api.read_svmlight(tmp_path / "none")
-    assert api.read_svmlight(io.BytesIO(b""))[0].shape == (0, 0)

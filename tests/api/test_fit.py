@@ -24,49 +24,6 @@ def text_of(X, y) -> str:
     return "".join(f"{label:g} {row}\n" for label, row in zip(y, rows, strict=True))
 
 
-def arrays_of(given) -> list[np.ndarray]:
-    """What a matrix is made of."""
-    if not sparse.issparse(given):
-        return [given]
-    return [given.data, *(given.coords if given.format == "coo" else (given.indices, given.indptr))]
-
-
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("number", [0, 1, 2, 3, 5, 12, 21, 31, 50, 70])
-def test_fit_is_what_the_command_does(number, layout, svm_train, capsys):
-    given = LAYOUTS[layout]()
-    held = [a.copy() for a in arrays_of(given)]
-    engine = {"method": "fast"} if number >= 30 else {}
-    done = api.fit(given, Y, number, gap=1e-9, **engine, **({} if number == 21 else {"C": 0.5}))
-    assert capsys.readouterr() == ("", "")
-    now = arrays_of(given)
-    assert all(np.array_equal(a, b) for a, b in zip(held, now, strict=True)), "inputs are left as they are"
-    status, _, _ = svm_train(
-        "-s", number, *(["--method", "fast"] if engine else []), "-c", 0.5, "--gap", 1e-9, "d", "m", data=text_of(X, Y)
-    )
-    model = api.load_model("m")
-    assert status == 0 and done.certificate.gap <= 1e-9
-    np.testing.assert_allclose(done.model.W, model.W, atol=1e-4)
-    np.testing.assert_allclose(api.predict(done.model, given), api.predict(model, X), atol=1e-4)
-
-
-def test_read_only_arrays_and_threads():
-    given = X.copy()
-    given.flags.writeable = False
-    one, two = (api.fit(given, Y, 3, threads=n).model.W for n in (1, 2))
-    np.testing.assert_array_equal(one, two)
-
-
-@pytest.mark.parametrize("layout", ["dense", "csr"])
-def test_kernels(layout, svm_train):
-    done = api.fit(LAYOUTS[layout](), Y, 0, kernel="rbf", gamma=0.5)
-    svm_train("-t", 2, "-g", 0.5, "d", "m", data=text_of(X, Y))
-    there = api.load_model("m")
-    np.testing.assert_allclose(api.decision_values(done.model, X), api.decision_values(there, X), atol=1e-3)
-    api.save_model(done.model, "again")
-    np.testing.assert_array_equal(api.predict(api.load_model("again"), X), api.predict(done.model, X))
-
-
 @pytest.mark.parametrize("layout", ["dense", "csr"])
 def test_validation_and_search(layout, svm_train):
     given = LAYOUTS[layout]()
@@ -78,30 +35,7 @@ def test_validation_and_search(layout, svm_train):
     assert f"Best C = {best.C:g} " in out
 
 
-def test_weights_and_models(tmp_path):
-    twice = api.fit(np.vstack([X, X[:9]]), np.append(Y, Y[:9]), 2, gap=1e-10).model
-    weights = np.append(np.full(9, 2.0), np.ones(111))
-    weighted = api.fit(X, Y, 2, gap=1e-10, sample_weight=weights).model
-    np.testing.assert_allclose(weighted.W, twice.W, atol=1e-6)
-    api.save_model(weighted, str(tmp_path / "m"))
-    np.testing.assert_array_equal(api.load_model(str(tmp_path / "m")).W, weighted.W)
-
-
-@pytest.mark.parametrize(
-    ("X", "y", "message"),
-    [
-        ([[1.0, np.nan]], [1], "Input X contains NaN."),
-        ([1.0, 2.0], [1, 2], "Expected 2D array, got 1D array instead"),
-        ([[1.0], [2.0]], [1, 2, 3], r"inconsistent numbers of samples: \[2, 3\]"),
-        ([[1.0], [2.0]], [1, np.inf], "Input y contains infinity"),
-    ],
-)
-def test_bad_input_is_one_message(X, y, message):
-    with pytest.raises(ValueError, match=message):
-        api.fit(np.array(X), y)
-
-
-@pytest.mark.parametrize("solver", [0, 1, 2, 3, 5, 6, 7, 11, 12, 13, 70])
+@pytest.mark.parametrize("solver", [0, 1, 3, 5, 12, 70])
 def test_callbacks_get_the_weights_so_far(solver):
     rng = np.random.default_rng(4)
     X = rng.normal(size=(50, 3))
@@ -112,12 +46,3 @@ def test_callbacks_get_the_weights_so_far(solver):
     np.testing.assert_array_equal(weights[-1], done.model.W[:, 0])  # with the bias's last
     assert len(weights) == 1 or not np.shares_memory(weights[0], weights[-1])
     assert any(not np.array_equal(w, weights[-1]) for w in weights)
-
-
-def test_callbacks_get_weights_of_all_features():
-    columns = np.stack((np.full(40, 7), np.arange(40) * 40_000 + 11), axis=1)
-    values = np.random.default_rng(5).normal(size=80)
-    X = sparse.csr_matrix((values, columns.ravel(), np.arange(41) * 2), (40, 2_000_000))
-    records: list[dict] = []
-    done = api.fit(X, np.arange(40) % 2, solver=2, bias=1.0, callback=records.append)
-    np.testing.assert_array_equal(records[-1]["weights"], done.model.W[:, 0])

@@ -7,9 +7,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-import warnings
-from decimal import Decimal
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -17,19 +14,18 @@ from naming import case_of
 from scipy import sparse
 
 from svmtool import api, liblinearutil, registry, svmutil
-from svmtool.api import settings
 
 RNG = np.random.default_rng(3)
 X = RNG.integers(-1, 3, (12, 4)).astype(float)
 Y = np.where(X[:, 0] > X[:, 1], 1.0, -1.0)
-HUGE = 10**400
+
 
 # What is changed in a sparse matrix, by its format.
 DAMAGES = {
     "csr": ("indices", "indptr"), "csc": ("indices", "indptr"), "bsr": ("indices", "indptr"), "coo": ("row", "col"),
     "dia": ("offsets",),
 }  # fmt: skip
-PLACES = (-1, -(10**6), 10**9, 2**31 - 1)
+PLACES = (-1, 2**31 - 1)
 
 
 def malformed() -> list[tuple[str, object]]:
@@ -80,75 +76,7 @@ def test_malformed_sparse_matrices_reach_no_conversion():
                 call(m)
 
 
-@pytest.mark.parametrize("form", ["csr", "csc", "bsr", "coo", "dia", "lil", "dok"])
-@pytest.mark.parametrize("kind", ["_matrix", "_array"])
-def test_sound_matrices_of_every_format_give_the_same_model(form, kind):
-    whole = X + 5.0  # without zeros: blocks would hold them
-    for rows in (whole, whole[:, :1]):
-        with case_of(rows.shape):
-            made = getattr(sparse, form + kind)(rows)
-            assert api.dumps(api.fit(made, Y, 3)) == api.dumps(api.fit(rows, Y, 3))
-
-
-def test_flags_of_scipy_are_not_trusted():
-    """Indices that were changed after scipy found them ascending; repeated values are summed in float64."""
-    m = sparse.csr_matrix(X)
-    assert m.has_canonical_format
-    for a, b in zip(m.indptr, m.indptr[1:], strict=False):
-        m.indices[a:b], m.data[a:b] = m.indices[a:b][::-1].copy(), m.data[a:b][::-1].copy()
-    assert api.dumps(api.fit(m, Y, 3)) == api.dumps(api.fit(X, Y, 3))
-    small = sparse.coo_matrix((np.array([100, 100, 1], np.int8), ([0, 0, 1], [0, 0, 0])), shape=(2, 1))
-    assert api.decision_values(api.fit([[1.0], [-1.0]], [1, 0], 2, bias=-1), small)[0] > 0
-
-
-NO_NUMBERS = (
-    np.nan, np.inf, -np.inf, HUGE, 10**5000, "x", b"1", np.ma.masked, np.array([1.0, 2.0]), [], {}, 1j, object(), len,
-    Fraction(HUGE), Decimal("1e400"), np.datetime64("2020-01-01"), np.longdouble("1e4000"), 2**63,
-)  # fmt: skip
-
-
-def solver_with(name: str) -> dict:
-    """A solver that has the keyword."""
-    option = settings.OPTION_OF.get(name) or settings.CHECKED.get(name)
-    if name in settings.KERNEL:
-        return {"solver": 0, "kernel": "poly"}
-    rows = [r for r in registry.SOLVERS if option is None or option in registry.supported_options(r)]
-    if not rows:
-        return {"solver": 73, "kernel": "rbf"} if name == "sgd_rows" else {"solver": 60, "kernel": "rbf"}
-    return {"solver": rows[0].number}
-
-
-@pytest.mark.parametrize("name", sorted(set(settings.DEFAULTS) | set(settings.OPTION_OF)))
-def test_values_that_are_none_name_their_keyword(name):
-    """None, too, where every run has a value; no other error and no warning of numpy."""
-    given = solver_with(name)
-    for value in (*NO_NUMBERS, *([None] if name in settings.NEVER_NONE else ())):
-        with case_of(name, settings.shown(value)), warnings.catch_warnings():
-            warnings.simplefilter("error")
-            try:
-                api.fit(X, Y, **{**given, name: value}, **({} if name == "max_seconds" else {"max_seconds": 0.2}))
-            except (TypeError, ValueError) as e:
-                assert type(e) in (TypeError, ValueError) and name in str(e) and len(str(e)) < 300, e
-            else:
-                assert accepted(name, value)
-
-
-def accepted(name: str, value: object) -> bool:
-    """Whether a value has a meaning: LIBLINEAR's bias without a feature, an empty dict, numbers within 64 bits."""
-    if name == "class_weight":
-        return value == {}
-    if name in settings.OR_INFINITE and value == np.inf:
-        return True
-    return isinstance(value, (float, int)) and (name in settings.REALS | {"mu", "gamma"} or value == 2**63)
-
-
-@pytest.mark.parametrize("value", [True, False, 1, 0, 1.0, np.True_, np.int64(0), np.array(1.0)])
-def test_flags_take_truth_values(value):
-    done = api.fit(X, Y, 0, kernel="rbf", shrinking=value, probability=value)
-    assert done.model.gives_probabilities == bool(value)
-
-
-HEAVY = [1e100, 1e135, 1e140, 1e145, 1e150, 1e154, 1e200, 1e300, 1e307]
+HEAVY = [1e100, 1e150, 1e200, 1e300, 1e307]
 
 
 def test_heavy_weights_overflow_nowhere():
@@ -172,12 +100,6 @@ def test_heavy_weights_overflow_nowhere():
                 assert c.primal >= c.dual - 1e-9 * max(abs(c.primal), abs(c.dual)) and not np.isnan(c.gap)
                 assert c.gap > 0.0 or c.primal - c.dual <= 1e-9 * abs(c.primal)
     assert refused
-
-
-def test_sums_of_weights_that_overflow_are_refused():
-    for call in (lambda w: api.fit(X, Y, 2, sample_weight=w), lambda w: api.cross_validate(X, Y, 2, sample_weight=w)):
-        with pytest.raises(ValueError, match=r"sum of sample_weight overflows: the largest weight is 1e\+308"):
-            call(np.full(12, 1e308))
 
 
 def test_masked_values_and_dates_are_no_numbers():
@@ -231,11 +153,3 @@ def test_changed_models_reach_no_loop(kernel):
                 for call in (api.predict, api.decision_values, lambda m, _: api.dumps(m)):
                     with pytest.raises(ValueError, match="do not fit each other"):
                         call(model, rows)
-
-
-def test_a_changed_kernel_model_is_prepared_again():
-    done = api.fit(X, Y, 0, kernel="rbf")
-    before = api.decision_values(done, X)
-    done.model.coef = 2.0 * done.model.coef
-    done.model.rho = 2.0 * done.model.rho
-    np.testing.assert_allclose(api.decision_values(done, X), 2.0 * before)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import sparse
 
 from svmtool import api, registry
 
@@ -32,33 +31,20 @@ def test_unknown_keywords_name_the_closest():
     [
         ({"C": 0.0}, ValueError, "^C <= 0"),
         ({"C": np.nan}, ValueError, "^C is nan: it must be a finite number"),
-        ({"C": "1"}, TypeError, "C must be a number"),
         ({"solver": 99}, ValueError, "unknown solver type: 99"),
-        ({"solver": "lrr"}, ValueError, "unknown solver type: lrr"),
         ({"solver": 1.5}, TypeError, "solver must be a number or a name"),
         ({"eps": 0.1, "gap": 0.1}, ValueError, "eps and gap both decide"),
-        ({"solver": 70, "eps": 0.1}, ValueError, r"solver 70 \(lssvm\) has no eps"),
         ({"solver": 72, "gap": 0.1}, ValueError, r"solver 72 \(falsvm\) has no gap"),
-        ({"solver": 1, "passes": 3}, ValueError, r"has no passes: solver 72 has"),
         ({"solver": 1, "regularize_bias": False}, ValueError, r"solver 1 \(l2svc-dual\) has no regularize_bias: "),
         ({"solver": 21, "bias": 1.0}, ValueError, "bias"),
-        ({"loss_power": 0.5, "solver": 31}, ValueError, "loss_power == 0.5, must be a number >= 1"),
         ({"gamma": 0.5}, ValueError, "gamma is for kernels"),
-        ({"mu": "half", "solver": 31}, ValueError, "mu must be 'merit'"),
         ({"max_iter": 0}, ValueError, "max_iter == 0, must be >= 1"),
-        ({"max_iter": 1.5}, TypeError, "max_iter must be an integer"),
-        ({"max_seconds": -1.0}, ValueError, "max_seconds == -1"),
         ({"threads": 0}, ValueError, "threads == 0"),
-        ({"threads": "2"}, TypeError, "threads must be an integer"),
         ({"class_weight": "even"}, ValueError, "class_weight must be a dict, 'balanced' or None"),
-        ({"class_weight": 3}, TypeError, "class_weight must be a dict, 'balanced' or None"),
         ({"class_weight": {1: -1.0}}, ValueError, "a class weight must be a finite number >= 0"),
-        ({"class_weight": {"a": 1.0}}, ValueError, "labels are whole numbers"),
         ({"init": "model"}, TypeError, "init must be a Fit or a model of a linear solver"),
         ({"kernel": "cosine"}, ValueError, "kernel must be None or one of"),
-        ({"kernel": "rbf", "bias": 1.0}, ValueError, "bias is for linear models"),
         ({"kernel": "rbf", "solver": 40}, ValueError, "unknown solver: 40: with a kernel use alfpgm"),
-        ({"kernel": "rbf", "gamma": "wide"}, ValueError, "gamma must be 'auto' or a number"),
         ({"kernel": "rbf", "solver": "nu-svc", "nu": 1.5}, ValueError, "nu > 1"),
         ({"kernel": "rbf", "solver": 80, "sample_weight": np.ones(90)}, ValueError, "its problem has no costs"),
         ({"kernel": "precomputed"}, ValueError, "Precomputed matrix must be a square matrix. Input is a 90x4 matrix."),
@@ -68,24 +54,6 @@ def test_bad_values(keywords, kind, message):
     keywords = {"solver": 0, **keywords} if "kernel" in keywords else keywords
     with pytest.raises(kind, match=message):
         api.fit(X, Y, **keywords)
-
-
-def test_default_bias_is_that_of_the_command():
-    for row in registry.SOLVERS:
-        if row.kind == "classification" and row.number < 80:
-            model = api.fit(X, Y, row.number).model
-            assert model.bias == (1.0 if row.free_bias else row.bias_default)
-
-
-@pytest.mark.parametrize("solver", ["l2svc", 2, 2.0, np.int64(2)])
-def test_names_and_numbers(solver):
-    assert api.dumps(api.fit(X, Y, solver)) == api.dumps(api.fit(X, Y, 2))
-
-
-def test_auto_takes_the_labels_and_the_keywords_into_account():
-    assert api.fit(X, Y, "auto").model.word == "L2R_L2LOSS_SVC"
-    assert api.fit(X, T, "auto").model.kind == "regression"
-    assert "loss-power 1.5" in api.dumps(api.fit(X, Y, "auto", loss_power=1.5))
 
 
 @pytest.mark.parametrize("kernel", [None, "rbf"])
@@ -103,7 +71,7 @@ WEIGHTS = RNG.integers(0, 4, 90).astype(float)
 REPEATED = np.repeat(np.arange(90), WEIGHTS.astype(int))
 
 
-@pytest.mark.parametrize("number", [1, 0, 3, 4, 11, 13, 21, 31, 40, 50, 70])
+@pytest.mark.parametrize("number", [0, 3, 4, 11, 21, 31, 50])
 def test_weights_of_rows_are_repetitions(number):
     y = T if number in (11, 13, 21) else Y3
     engine = {"method": "fast"} if number >= 30 else {}
@@ -114,7 +82,7 @@ def test_weights_of_rows_are_repetitions(number):
 
 
 @pytest.mark.parametrize("solver", [row.name for row in registry.KERNEL_SOLVERS if row.number < 80])
-@pytest.mark.parametrize("kernel", ["rbf", "linear", "precomputed"])
+@pytest.mark.parametrize("kernel", ["rbf", "precomputed"])
 @pytest.mark.parametrize("y", [Y, Y3], ids=["two", "three"])
 def test_weights_of_rows_are_repetitions_with_kernels(solver, kernel, y):
     y, stop = (T if "svr" in solver else y), {"eps": 1e-6} if solver == "sgd-lssvm" else {"gap": 1e-7}
@@ -131,30 +99,6 @@ def test_weights_of_rows_are_repetitions_with_kernels(solver, kernel, y):
     assert set(a.support) <= set(np.flatnonzero(WEIGHTS))
 
 
-@pytest.mark.parametrize("y", [Y, Y3], ids=["two", "three"])
-def test_support_are_the_rows_of_the_model(y):
-    done = api.fit(X, y, 0, kernel="rbf")
-    held = sparse.csr_matrix((done.model.values, done.model.indices, done.model.indptr), shape=(len(done.support), 4))
-    np.testing.assert_array_equal(held.toarray(), X[done.support])
-    assert done.alpha.shape == (max(1, len(np.unique(y)) - 1), len(done.support))
-
-
-def test_alpha_gives_the_weights():
-    done = api.fit(X, Y, 3, gap=1e-10)
-    sign = np.where(done.model.labels[0] == Y, 1.0, -1.0)
-    np.testing.assert_allclose(X.T @ (sign * done.alpha[:, 0]), done.model.W[:, 0], atol=1e-4)
-    done = api.fit(X, T, 13, gap=1e-10)
-    np.testing.assert_allclose(X.T @ done.alpha[:, 0], done.model.W[:, 0], atol=1e-4)
-
-
-def test_precomputed_is_the_kernel():
-    done, linear = (api.fit(rows, Y3, 0, kernel=k) for rows, k in ((X @ X.T, "precomputed"), (X, "linear")))
-    new = RNG.normal(size=(20, 4))
-    np.testing.assert_allclose(api.decision_values(done, new @ X.T), api.decision_values(linear, new), atol=5e-3)
-    with pytest.raises(ValueError, match="precomputed kernel"):
-        api.predict(done, new)
-
-
 def test_start_and_records():
     records = []
     first = api.fit(X, Y, 2, gap=1e-10, callback=records.append)
@@ -164,33 +108,3 @@ def test_start_and_records():
     assert api.fit(X, Y, 2, init=first.model).converged
     with pytest.raises(ZeroDivisionError):
         api.fit(X, Y3, 2, callback=lambda record: 1 // 0)
-
-
-def test_a_limit_is_reported():
-    done = api.fit(X, Y, 50, gap=1e-13, max_iter=2)
-    assert not done.converged and done.status.name == "iterations" and "raise max_iter" in done.message
-    assert "not converged" in repr(done) and "max_iter" in repr(done)
-
-
-def test_fits_cannot_be_changed():
-    done = api.fit(X, Y)
-    for name in ("model", "converged", "other"):
-        with pytest.raises(AttributeError):
-            setattr(done, name, None)
-
-
-@pytest.mark.parametrize("kernel", [None, "rbf"])
-def test_probabilities(kernel):
-    done = api.fit(X, Y3, 2 if kernel is None else 0, kernel=kernel, probability=True)
-    found = api.probabilities(done, X)
-    assert found.shape == (90, 3)
-    np.testing.assert_allclose(found.sum(axis=1), 1.0)
-    with pytest.raises(ValueError, match="probabili"):
-        api.probabilities(api.fit(X, Y3, 2 if kernel is None else 0, kernel=kernel), X)
-
-
-def test_many_features_that_do_not_occur():
-    wide = sparse.csr_matrix((np.ones(3), ([0, 1, 2], [5, 2_000_000, 5])), shape=(3, 3_000_000))
-    done = api.fit(wide, [1, 2, 1], 2)
-    assert done.model.W.shape == (3_000_000, 1) and np.count_nonzero(done.model.W) == 2
-    np.testing.assert_array_equal(api.predict(done, wide), [1, 2, 1])

@@ -11,7 +11,7 @@ import pytest
 from naming import case_of
 from scipy import sparse
 
-from svmtool import api, liblinearutil, registry
+from svmtool import api, registry
 
 RNG = np.random.default_rng(6)
 X = np.round(RNG.normal(size=(40, 5)), 3) * (RNG.random((40, 5)) < 0.7)
@@ -44,12 +44,6 @@ def test_rows_are_added_to_and_removed_from_a_model_of_python(number, form, svm_
                     assert svm_train("-q", "-s", number, "-i", model + "+", "--remove", "more", model + "-")[0] == 0
                 assert Path("ours+").read_text() == Path("m+").read_text()
                 assert Path("ours-").read_text() == Path("m-").read_text()
-
-
-def test_the_module_of_liblinear_saves_the_state(svm_train):
-    api.write_svmlight(X[30:], Y[30:], "more")
-    liblinearutil.save_model("ours", liblinearutil.train(Y[:30], X[:30], "-s 71 -q"))
-    assert svm_train("-q", "-s", 71, "-i", "ours", "--add", "more")[0] == 0
 
 
 def test_without_a_file_there_is_no_state():

@@ -51,14 +51,6 @@ def test_a_keyword_is_taken_where_the_problem_has_it(name, call):
                     call(rows, Y, **given)
 
 
-def test_with_a_kernel_the_default_is_c_svc():
-    for given in ({}, {"solver": None}, {"solver": "svc"}, {"solver": "c-svc"}, {"solver": "c_svc"}, {"solver": 0}):
-        done = api.fit(X, Y, kernel="rbf", C=3.0, **given)
-        assert api.dumps(done) == api.dumps(api.fit(X, Y, "svc", kernel="rbf", C=3.0))
-        assert api.cross_validate(X, Y, kernel="rbf", C=3.0, **given).fold is not None
-    assert api.fit(X, Y).model.word == "L2R_L2LOSS_SVC_DUAL"
-
-
 def test_names_have_hyphens_or_underscores():
     for row, kernel in ROWS:
         if kernel in (None, "rbf"):

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import scipy.optimize
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from optima import Problem, minimiser, optimum
 from reference import csr_of, random_problem
 
-from svmtool.certify.linear import Certificate, Certifier, worst
+from svmtool.certify.linear import Certificate, Certifier
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.objectives import losses
@@ -39,7 +38,7 @@ def certify(p: Problem, w: np.ndarray, alpha: np.ndarray | None = None, layout: 
 @every_layout
 @every_bias
 @every_loss
-@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("C", [0.01, 100.0])
 def test_the_optimum_gets_gap_zero(layout, bias, C, loss):
     p = problem(bias, C=C, loss=loss)
     best = optimum(p)
@@ -48,13 +47,6 @@ def test_the_optimum_gets_gap_zero(layout, bias, C, loss):
     assert found.dual == pytest.approx(best.value, rel=1e-11)
     assert 0 <= found.gap <= 1e-11
     assert found.violation <= 1e-4
-
-
-@every_bias
-@pytest.mark.parametrize("loss", [name for name, (_, p) in LOSSES.items() if p > 1.0])
-def test_the_slopes_certify_a_smooth_optimum_alone(bias, loss):
-    p = problem(bias, loss=loss)
-    assert certify(p, minimiser(p)).gap <= 1e-7
 
 
 @every_bias
@@ -85,52 +77,6 @@ def test_rows_of_cost_0_carry_no_multiplier():
     for _ in range(200):
         found = certify(p, rng.normal(size=p.A.shape[1]), alpha + 0.1 * rng.normal(size=len(alpha)))
         assert found.dual <= best.value * (1 + 1e-12)
-
-
-@pytest.mark.parametrize("factor", [1.0, 1e-24, 1e24])
-@pytest.mark.parametrize("costs", ["equal", "varied", "of one class"])
-def test_round_off_is_no_lower_bound(costs, factor):
-    """Least squares of rows of one class: the bias alone has no loss, and what a shift leaves of a point is noise."""
-    rng = np.random.default_rng(3)
-    for seed in range(20):
-        p = problem("free", seed, n=30, loss="least squares")
-        y, cost = np.ones(30), factor * (np.ones(30) if costs == "equal" else rng.random(30))
-        if costs == "of one class":
-            y, cost = p.y, np.where(p.y > 0, cost, 0.0)
-        w = np.zeros(p.A.shape[1])
-        w[-1] = 0.5
-        found = certify(p._replace(y=y, cost=cost), w)
-        assert found.primal > 0.0 and found.dual == 0.0
-
-
-@pytest.mark.parametrize("C", [1e-24, 1e-22])
-def test_tiny_costs_have_a_true_bound(C):
-    p = problem("free", C=C, loss="least squares")
-    best = optimum(p)
-    assert certify(p, best.w).gap <= 1e-7
-    assert certify(p, np.zeros(p.A.shape[1])).dual <= best.value * (1 + 1e-9)
-
-
-@every_loss
-def test_conjugates_have_the_degree_that_they_state(loss):
-    """A loss that states none is certified by a search: a wrong degree could give a bound above the optimum."""
-    found = losses.of(*LOSSES[loss])
-    b = np.linspace(0.0, min(found.cap, 3.0), 7)
-    np.testing.assert_allclose(found.conjugate(0.5 * b), 0.5**found.degree * found.conjugate(b), rtol=1e-12)
-    assert losses.Loss.degree is None
-
-
-@pytest.mark.parametrize("sign", [-1.0, 1.0])
-@pytest.mark.parametrize("loss", ["hinge", "squared", "p1", "p1.5"])
-def test_no_free_row_and_no_violation(loss, sign):
-    """One class and the bias that classifies it with the margin 1: the multiplier of the bias is that of the bounds."""
-    p = problem("free", loss=loss)
-    p = p._replace(y=np.full(len(p.y), sign))
-    w = np.zeros(p.A.shape[1])
-    w[-1] = sign
-    for alpha in (np.zeros(len(p.y)), None):
-        found = certify(p, w, alpha)
-        assert (found.primal, found.dual, found.violation) == (0.0, 0.0, 0.0)
 
 
 NUMBERS = st.floats(-4.0, 4.0, allow_subnormal=False)
@@ -176,72 +122,6 @@ def test_weak_duality_whatever_weights_and_dual_point(bias, loss, drawn):
         assert 0.0 <= f.dual <= least + 1e-12 * size
 
 
-@every_loss
-def test_the_dual_value_is_that_of_the_best_multiple(loss):
-    """Against a search over multiples, each computed by the formula of the dual."""
-    p, rng = problem("regularised", loss=loss), np.random.default_rng(7)
-    for scale in (1e-3, 1.0, 30.0):
-        a = scale * p.cost * rng.random(len(p.y))
-        top = p.l.cap / np.max(a / p.cost)
-        if top == np.inf:
-            top = 1.0
-            while p.dual_value(2 * top * a) > p.dual_value(top * a):
-                top *= 2.0
-            top *= 2.0
-        found = scipy.optimize.minimize_scalar(
-            lambda t, a=a: -p.dual_value(t * a), bounds=(0.0, top), method="bounded", options={"xatol": 1e-9 * top}
-        )
-        best = max(-found.fun, p.dual_value(top * a))
-        w = -10.0 * minimiser(p)
-        is_hinge = losses.of(*LOSSES[loss]).degree == 1.0  # whose slopes are not tried beside a given point
-        own = 0.0 if is_hinge else certify(p, w).dual
-        assert certify(p, w, a).dual == pytest.approx(max(best, own), rel=1e-9)
-
-
-@pytest.mark.parametrize("loss", ["hinge", "Huber"])
-def test_a_dual_point_above_its_end_is_scaled_down(loss):
-    p = problem("absent", loss=loss)
-    a = 1.01 * p.cost * p.l.cap
-    assert certify(p, minimiser(p), a).dual <= optimum(p).value * (1 + 1e-14)
-    assert certify(p, minimiser(p), a).dual >= p.dual_value(a / 1.01) * (1 - 1e-12)
-
-
-@every_bias
-@every_loss
-def test_a_wrong_w_gets_a_large_gap(bias, loss):
-    p = problem(bias, loss=loss)
-    w = minimiser(p)
-    best = p.value(w)
-    for wrong in (0.0 * w, -w, 3.0 * w, w + 0.3):
-        found = certify(p, wrong)
-        assert found.gap >= (p.value(wrong) - best) / p.value(wrong) * (1 - 1e-9), "the gap bounds the true error"
-        assert found.gap > 1e-3
-
-
-def test_small_errors_have_small_gaps_above_the_truth():
-    p = problem("absent")
-    w = minimiser(p)
-    best, gaps = p.value(w), []
-    for size in (1e-1, 1e-2, 1e-3, 1e-4):
-        wrong = w + size * np.linspace(-1, 1, len(w))
-        found = certify(p, wrong)
-        assert found.gap >= (p.value(wrong) - best) / p.value(wrong) - 1e-12
-        gaps.append(found.gap)
-    assert gaps == sorted(gaps, reverse=True) and gaps[-1] < 1e-6
-
-
-@pytest.mark.parametrize("bias", ["absent", "regularised"])
-def test_a_good_dual_point_is_used(bias):
-    p = problem(bias)
-    a = optimum(p).a
-    wrong = 0.5 * minimiser(p)
-    with_point = certify(p, wrong, a)
-    assert with_point.dual == pytest.approx(p.dual_value(a), rel=1e-7)
-    assert with_point.gap < certify(p, wrong).gap
-    worthless = certify(p, wrong, np.zeros_like(a))
-    assert worthless.dual == certify(p, wrong).dual, "a useless point costs nothing"
-
-
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_a_dual_point_of_another_problem_is_made_feasible(sign):
     """Without a bias the optimum is higher, and its dual point has sum a y != 0: not allowed under a free bias."""
@@ -254,28 +134,6 @@ def test_a_dual_point_of_another_problem_is_made_feasible(sign):
         assert certify(p, w, a).dual <= best * (1 + 1e-12)
 
 
-def test_rows_that_cost_nothing_do_not_count():
-    p = problem("regularised")
-    cost = p.cost.copy()
-    cost[::3] = 0.0
-    p = p._replace(cost=cost)
-    kept = cost > 0
-    less = Problem(p.X[kept], p.y[kept], cost[kept], p.bias)
-    w = minimiser(less)
-    found, fewer = certify(p, w, np.ones(len(cost))), certify(less, w)
-    assert found.gap <= 1e-7
-    assert (found.primal, found.dual) == pytest.approx((fewer.primal, fewer.dual), rel=1e-9)
-
-
-@pytest.mark.parametrize("system", [1.0, -1.0])
-@pytest.mark.parametrize("bias", BIASES)
-def test_one_class_alone(bias, system):
-    p = problem(bias)._replace(y=np.full(50, system))
-    found = certify(p, minimiser(p))
-    assert found.gap <= 1e-7 or found.primal < 1e-12, "with a free bias the optimum is 0"
-    assert found.dual <= found.primal * (1 + 1e-14)
-
-
 def test_empty_and_featureless_problems():
     nothing = Problem(np.zeros((0, 3)), np.zeros(0), np.zeros(0))
     found = certify(nothing, np.zeros(3))
@@ -283,16 +141,3 @@ def test_empty_and_featureless_problems():
     blank = Problem(np.zeros((4, 0)), np.array([1.0, -1, 1, 1]), np.full(4, 2.0))
     found = certify(blank, np.zeros(0))
     assert (found.primal, found.dual, found.gap) == (8.0, pytest.approx(8.0), pytest.approx(0.0, abs=1e-14))
-
-
-def test_worst_of_several():
-    whole = worst([Certificate(2.0, 1.9, 0.1), Certificate(8.0, 8.0, 0.3)])
-    assert (whole.primal, whole.violation) == (10.0, 0.3)
-    assert whole.dual == pytest.approx(9.9)
-    assert whole.gap == pytest.approx(0.05), "that of the worst problem, not of the sums"
-    assert worst([]).gap == 0.0
-
-
-def test_the_line_holds_all_numbers():
-    text = Certificate(2.0, 1.5, 0.125).line()
-    assert text.startswith("Certified relative gap = 0.25 (primal 2, dual 1.5, KKT violation 0.125)")

@@ -7,7 +7,6 @@ whole numbers or repeated ones.
 from __future__ import annotations
 
 from decimal import Decimal, localcontext
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -18,7 +17,6 @@ from reference import table_of
 import svmtool
 from svmtool import registry
 from svmtool.certify.linear import Certificate
-from svmtool.certify.points import balanced, on_grid, shifted
 from svmtool.params import Settings
 from svmtool.training.reductions.base import problems_of
 
@@ -152,25 +150,6 @@ def test_a_dual_value_above_the_primal_one_is_no_certificate():
     assert Certificate(1.0, 1.0, 0.0, (1e-12, 1e-12)).gap == pytest.approx(2e-12)
 
 
-@pytest.mark.parametrize("dual", [1.0, 1.23456789049, 1.2345678905, 9.99999999999, -1.23456789049, 3e-300, -7e200, 0.0])
-def test_printed_bounds_are_bounds(dual):
-    text = Certificate(10.0, dual, 0.0).line().partition("dual ")[2].partition(",")[0]
-    assert float(text) <= dual and float(text) == pytest.approx(dual, rel=1.01e-8)
-
-
-def test_multipliers_meet_a_sum_exactly():
-    rng = np.random.default_rng(0)
-    for _ in range(200):
-        n = int(rng.integers(2, 30))
-        a, y = rng.random(n) * 10.0 ** rng.uniform(-12, 12, n), np.where(rng.random(n) < 0.5, 1.0, -1.0)
-        y[:2] = 1.0, -1.0
-        even, (moved, _) = balanced(a, y), shifted(a, y, rng.random(n) + 0.1)
-        for found in (even, moved):
-            assert sum(Fraction(v) * int(s) for v, s in zip(found.tolist(), y, strict=True)) == 0
-        assert np.all((even >= 0.0) & (even <= a))
-        np.testing.assert_allclose(on_grid(a, np.floor), a, rtol=0, atol=n * 2.0**-51 * a.sum())
-
-
 @pytest.mark.parametrize(
     ("solver", "kernel"),
     [("epsilon-svr", "linear"), ("epsilon-svr", "rbf"), ("nu-svr", "rbf"), (13, None), (11, None), (12, None)],
@@ -190,9 +169,3 @@ def test_a_minimum_of_0_is_reached(solver, kernel):
         with case_of(f"seed {seed}"):
             found = done.certificate
             assert done.converged and (found.primal, found.dual, found.gap) == (0.0, 0.0, 0.0)
-
-
-def test_weights_whose_squares_overflow_are_refused():
-    X = np.random.default_rng(5).random((20, 3))
-    with pytest.raises(ValueError, match="overflow when squared and summed"):
-        svmtool.fit(X, solver=21, sample_weight=np.full(20, 1e200))

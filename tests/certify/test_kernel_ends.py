@@ -10,12 +10,9 @@ from kernel_suite import KERNELS, NORMAL, NU, certified, oracle, random_data, te
 
 from svmtool import registry
 from svmtool.certify.kernel import value_at_zero
-from svmtool.data.csr import CsrRows
-from svmtool.data.dense import DenseRows
 from svmtool.formats.models import kernel
 from svmtool.kernels.problems import HardOneClass
-from svmtool.limits import EndedError, StopFlag, until
-from svmtool.linalg.minimum_norm_point import MinimumNormPoint
+from svmtool.limits import StopFlag
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import INTERRUPTED, TIME
 from svmtool.training.kernel.fit import Fitting
@@ -46,7 +43,7 @@ def test_a_run_ends_anywhere_with_an_answer_and_its_certificate(row, by_hand):
     problem = random_data(160).problem(row, KERNELS["rbf"])
     least = oracle(row, problem).certificate
     statuses = set()
-    for asks in (0, 1, 2, 5, 9, 14, 20, 30, 60):
+    for asks in (0, 1, 2, 5, 14, 30):
         settings = Settings.of_kernel(solver=row.number, C=1.3, nu=NU, gap=1e-12)
         answer, result, certificate = Fitting(settings, stop=Soon(asks, by_hand)).solve(problem)
         statuses.add(result.status)
@@ -72,19 +69,6 @@ def test_a_run_with_a_large_cost_that_ends_early_has_a_direction(row):
     assert certified(problem, result).certificate.primal == pytest.approx(certificate.primal)
 
 
-def test_a_minimum_norm_point_ends_within_a_factorisation():
-    n = 600
-    X = np.random.default_rng(0).standard_normal((n, 2 * n)) + 1.0
-    H = X @ X.T
-    small, asked = MinimumNormPoint(), []
-    small.join(H)
-    with until(lambda: asked.append(1) or len(asked) > 3), pytest.raises(EndedError):
-        small.solve()
-    assert np.sum(small.alpha) == pytest.approx(1.0) and small.rho == pytest.approx(small.alpha @ H @ small.alpha)
-    small.solve()
-    assert np.min(small.z) >= small.rho * (1.0 - 1e-9), "and it can go on"
-
-
 @pytest.mark.parametrize("options", ["-t 2", "-t 2 -s 1 -n 0.2", "-t 2 -s 52", "-t 2 -b 1", "-t 2 -s 73 -w1 0"])
 def test_no_pair_is_solved_after_the_limit(options, svm_train, out_of_time):
     out_of_time()
@@ -94,18 +78,6 @@ def test_no_pair_is_solved_after_the_limit(options, svm_train, out_of_time):
     assert kernel.read("m").total_sv == 0 and "nan" not in out
     status, out, err = svm_train(*options.split(), "-v", 3, "d", data=data)
     assert "time limit reached" in err
-
-
-@pytest.mark.parametrize("solver", [0, 1, 50, 52, 73])
-def test_pairs_after_the_limit_take_no_rows(solver, svm_train, out_of_time, monkeypatch):
-    """Of a hundred classes there are thousands, and a second more than the limit for all of them."""
-    taken = []
-    for rows in (CsrRows, DenseRows):
-        monkeypatch.setattr(rows, "take", lambda self, chosen, plain=rows.take: taken.append(1) or plain(self, chosen))
-    data = text(NORMAL, np.arange(30) // 2)
-    out_of_time()
-    status, _, err = svm_train("-s", solver, "-t", 2, "d", "m", data=data)
-    assert status == 0 and "time limit reached" in err and len(taken) <= 2 * 15 < 15 * 14 / 2
 
 
 def test_pairs_continue_after_their_time_share(one_thread):

@@ -13,7 +13,6 @@ from conftest import REPOSITORY
 from reference import text_of
 
 import svmtool
-from svmtool import registry
 
 SCRIPT = REPOSITORY / "scripts" / "recheck.py"
 RECHECK = runpy.run_path(str(SCRIPT))
@@ -97,15 +96,6 @@ def test_it_notices_what_is_wrong(trained, tmp_path):
     assert "D is smaller" in wrong("m", higher)
 
 
-def test_a_point_and_rows_of_other_lengths(trained, tmp_path):
-    recheck = trained("two", "-s", 1)
-    (tmp_path / "p").write_text("0.5\n")
-    with pytest.raises(SystemExit, match="40 rows"):
-        recheck()
-    with pytest.raises(SystemExit, match="give -s: one of 0, 1"):
-        recheck("-s", 4)
-
-
 @pytest.mark.parametrize(("number", "kind"), [(1, "two"), (3, "two"), (5, "two"), (12, "real"), (13, "real")])
 def test_its_rounding_is_bounded_by_what_it_says(number, kind):
     """Against rational numbers."""
@@ -142,16 +132,6 @@ def test_the_file_is_the_point_of_python(trained):
     assert svmtool.fit(X, y, solver=0).dual_point is None
 
 
-def test_every_linear_problem_of_these_kinds_keeps_a_point():
-    rows = registry.supporting("--keep-dual")
-    assert {*CLASSES, *TUBES} < {row.number for row in rows}
-    for row in rows:
-        X, y = made("real" if row.kind == "regression" else "two")
-        for method in {"fast"} if row.number < 30 else set(registry.methods_with("--keep-dual", row)):
-            own = {"method": method} if row.number >= 30 else {}
-            assert svmtool.fit(X, y, solver=row.number, keep_dual=True, **own).dual_point.shape == (40, 1), row.name
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -167,19 +147,3 @@ def test_every_linear_problem_of_these_kinds_keeps_a_point():
 def test_options_that_exclude_it(options, message, svm_train):
     status, _, err = svm_train(*options, "--keep-dual", "p", "d", "m", data="1 1:1\n-1 1:-1\n")
     assert status == 1 and message in err and "Traceback" not in err
-
-
-def test_keywords_that_exclude_it():
-    X, y = made("two")
-    for keywords, message in (({"solver": 4}, "has no keep_dual"), ({"kernel": "rbf"}, "is for linear models")):
-        with pytest.raises(ValueError, match=message):
-            svmtool.fit(X, y, keep_dual=True, **keywords)
-    with pytest.raises(ValueError, match="keep_dual is of one model"):
-        svmtool.cross_validate(X, y, keep_dual=True)
-    with pytest.raises(ValueError, match="keep_dual"):
-        svmtool.fit(X, np.eye(3)[made("three")[1]], keep_dual=True)
-
-
-def test_a_folder_that_cannot_be_written_ends_before_training(svm_train):
-    status, out, err = svm_train("--keep-dual", "no/p", "d", "m", data="1 1:1\n-1 1:-1\n")
-    assert (status, out) == (1, "") and "can't open output file no/p: there is no folder" in err

@@ -44,7 +44,7 @@ def check(m, param, fields) -> None:
 
 def test_linear(which):
     lib = dropins.linear(which)
-    for seed in range(40):
+    for seed in range(15):
         rng = np.random.default_rng(seed)
         number = int(rng.choice([0, 1, 2, 3, 5, 6, 7, 11, 12, 13]))
         options = f"-s {number} -q " + drawn(rng, "c e p n w1 w-1 B")
@@ -58,7 +58,7 @@ def test_linear(which):
 
 def test_kernel(which):
     lib = dropins.kernel(which)
-    for seed in range(40):
+    for seed in range(15):
         rng = np.random.default_rng(seed)
         options = f"-s {rng.integers(5)} -q " + drawn(rng, "c e p n g d r m h w1 w-1 t")
         with case_of(options):
@@ -67,16 +67,3 @@ def test_kernel(which):
             check(m, param, KERNEL_FIELDS)  # gamma of the caller's object, too
             assert m.param.gamma == (float(options.split("-g ")[1].split()[0]) if "-g" in options else 0.25)
             assert m.get_svm_type() == param.svm_type
-
-
-def test_a_loaded_model_has_what_its_file_states(which, tmp_path):
-    path = str(tmp_path / "m")
-    lib = dropins.kernel(which)
-    lib.svm_save_model(path, lib.svm_train(DATA.y.tolist(), ROWS, "-s 1 -n 0.3 -t 1 -g 0.3 -r 0.5 -d 2 -w1 2 -q"))
-    found = lib.svm_load_model(path).param
-    stated = (found.svm_type, found.kernel_type, found.degree, found.gamma, found.coef0, found.nr_weight)
-    assert stated == (1, 1, 2, 0.3, 0.5, 0)
-    lib = dropins.linear(which)
-    lib.save_model(path, lib.train(DATA.y.tolist(), ROWS, "-s 3 -c 9 -w1 2 -q"))
-    found = lib.load_model(path).param
-    assert (found.solver_type, found.nr_weight) == (3, 0) and not found.init_sol

@@ -83,11 +83,6 @@ def test_all_names_are_ours(tmp_path):
     assert (done.returncode, done.stderr) == (1, "the end\n")
 
 
-def test_older_scripts_import_everything_from_the_top(tmp_path):
-    done = run(tmp_path, "from svm import *\nfrom liblinear import *\nprint(RBF, C_SVC, L2R_LR, problem, svm_node)\n")
-    assert done.stdout.startswith("2 0 0 <class 'svmtool.compat.liblinear.problem'>"), done.stderr
-
-
 def test_errors_of_a_script_are_its_own(tmp_path):
     done = run(tmp_path, "x = 1\nprint(1 / 0)\n")
     assert done.returncode == 1 and 'File "script.py", line 2' in done.stderr and "ZeroDivisionError" in done.stderr

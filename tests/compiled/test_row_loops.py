@@ -6,12 +6,8 @@ import numpy as np
 import pytest
 import reference
 from loop_suite import check_each_loop_is_called, close, every_shape, halves, made
-from reference import csr_of
 
 from svmtool.compiled.loops.rows import row_loops
-from svmtool.data.csr import CsrRows
-from svmtool.data.dense import DenseRows
-from svmtool.data.replicated import RepeatedRows
 from svmtool.data.row_storage import draw_rows
 
 
@@ -20,144 +16,48 @@ def test_each_loop_has_a_test_here():
 
 
 @every_shape
-def test_margins(n, d):
+def test_passes_over_blocks_of_rows(n, d):
     rng, X, csr = made(n, d)
-    w, y = rng.normal(size=d), rng.choice([-1.0, 1.0], n)
-    for lo, hi in halves(n):
-        z = np.full(n, 9.0)
-        row_loops.csr_margins(*csr, w, y, z, 0.25, lo, hi)
-        close(z[lo:hi], (y * (X @ w + 0.25))[lo:hi])
-        assert np.all(z[:lo] == 9.0) and np.all(z[hi:] == 9.0)
-
-
-@every_shape
-def test_transpose_product(n, d):
-    rng, X, csr = made(n, d)
-    u = rng.normal(size=n) * (rng.random(n) < 0.7)
-    for lo, hi in halves(n):
-        g = np.ones(d)
-        row_loops.csr_transpose_product(*csr, u, g, lo, hi)
-        close(g, 1.0 + X[lo:hi].T @ u[lo:hi])
-
-
-@every_shape
-def test_class_sums(n, d):
-    rng, X, csr = made(n, d)
-    u, number = rng.normal(size=n), rng.integers(0, 3, n)
-    for lo, hi in halves(n):
-        sums = np.ones((3, d))
-        row_loops.csr_class_sums(*csr, u, number, sums, d, lo, hi)
-        close(sums, 1.0 + np.stack([X[lo:hi].T @ (u * (number == k))[lo:hi] for k in range(3)]))
-
-
-@pytest.mark.parametrize("n", [0, 1, 9000])
-def test_class_sums_of_dense_rows(n):
-    rng = np.random.default_rng(n)
-    X, u, number = rng.normal(size=(n, 66)), rng.normal(size=n), rng.integers(0, 3, n)
-    found = DenseRows(X, 2.0).class_sums(u, number, 3)
-    close(found, np.stack([X.T @ (u * (number == k)) for k in range(3)]))
-
-
-@pytest.mark.parametrize("bias", [-1.0, 1.5])
-@pytest.mark.parametrize("layout", ["csr", "dense", "repeated"])
-def test_sums_by_side(layout, bias):
-    rng, X, csr = made(300, 9)
-    rows = DenseRows(X, bias) if layout == "dense" else CsrRows(*csr, 9, bias)
-    if layout == "repeated":
-        rows, X = RepeatedRows(rows, 2), np.vstack([X, X])
-    A = X if bias < 0 else np.column_stack((X, np.full(len(X), bias)))
-    u, y = rng.normal(size=len(X)), rng.choice([-1.0, 1.0], len(X))
-    close(rows.sums_by_side(u, y), np.stack([A.T @ np.where(system, u, 0.0) for system in (y > 0, y < 0)]))
-
-
-@every_shape
-def test_quadratic(n, d):
-    rng, X, csr = made(n, d)
-    M = rng.normal(size=(d, d))
+    w, y, M = rng.normal(size=d), rng.choice([-1.0, 1.0], n), rng.normal(size=(d, d))
+    u, c, number = rng.normal(size=n) * (rng.random(n) < 0.7), rng.normal(size=n), rng.integers(0, 3, n)
     M = M + M.T
     for lo, hi in halves(n):
-        forms = np.full(n, 9.0)
+        part, z, forms = slice(lo, hi), np.full(n, 9.0), np.full(n, 9.0)
+        A, v, k = X[part], c[part], number[part]
+        row_loops.csr_margins(*csr, w, y, z, 0.25, lo, hi)
         row_loops.csr_quadratic(*csr, M, forms, d, lo, hi)
-        close(forms[lo:hi], np.einsum("ij,jk,ik->i", X[lo:hi], M, X[lo:hi]))
-        assert np.all(forms[:lo] == 9.0) and np.all(forms[hi:] == 9.0)
-
-
-@every_shape
-def test_curvature_product(n, d):
-    rng, X, csr = made(n, d)
-    c, v = rng.random(n) * (rng.random(n) < 0.7), rng.normal(size=d)
-    for lo, hi in halves(n):
-        g = np.ones(d)
-        total = row_loops.csr_curvature_product(*csr, c, v, g, 0.5, lo, hi)
-        t = c[lo:hi] * (X[lo:hi] @ v + 0.5)
-        close(g, 1.0 + X[lo:hi].T @ t)
-        close(total, t.sum())
-
-
-@pytest.mark.parametrize("bias", [-1.0, 0.5])
-@pytest.mark.parametrize("used", [0, 7, 60, 300])
-def test_gram_of_dense_rows(used, bias):
-    """Few changed rows are updated in one product, many in parts."""
-    rng = np.random.default_rng(used)
-    X, c = rng.normal(size=(300, 66)), np.zeros(300)
-    c[rng.permutation(300)[:used]] = rng.normal(size=used)
-    rows = DenseRows(X, bias)
-    start = rng.normal(size=(rows.d, rows.d))
-    gram = start.copy()
-    rows.add_gram(c, gram)
-    A = X if bias < 0 else np.column_stack((X, np.full(300, bias)))
-    close(np.triu(gram), np.triu(start + A.T @ (c[:, None] * A)))
-
-
-@every_shape
-@pytest.mark.parametrize("density", [0.3, 1.0], ids=["gaps", "full"])
-def test_gram(n, d, density):
-    rng = np.random.default_rng(n + d)
-    X = rng.normal(size=(n, d)) * (rng.random((n, d)) < density)
-    c = rng.normal(size=n) * (rng.random(n) < 0.7)  # negative: rows taken out
-    for lo, hi in halves(n):
-        gram = np.ones((d, d))
-        row_loops.csr_gram(*csr_of(X), c, gram, d, lo, hi)
-        close(gram, 1.0 + np.triu(X[lo:hi].T @ (c[lo:hi, None] * X[lo:hi])))
-
-
-@every_shape
-def test_diagonal(n, d):
-    rng, X, csr = made(n, d)
-    c = rng.normal(size=n) * (rng.random(n) < 0.7)
-    for lo, hi in halves(n):
-        diagonal = np.ones(d)
+        close(z[part], y[part] * (A @ w + 0.25))
+        close(forms[part], np.einsum("ij,jk,ik->i", A, M, A))
+        for written in (z, forms):
+            assert np.all(written[:lo] == 9.0) and np.all(written[hi:] == 9.0)
+        g, sums, products, gram, diagonal = np.ones(d), np.ones((3, d)), np.ones(d), np.ones((d, d)), np.ones(d)
+        row_loops.csr_transpose_product(*csr, u, g, lo, hi)
+        row_loops.csr_class_sums(*csr, u, number, sums, d, lo, hi)
+        total = row_loops.csr_curvature_product(*csr, c, w, products, 0.5, lo, hi)
+        row_loops.csr_gram(*csr, c, gram, d, lo, hi)
         row_loops.csr_diagonal(*csr, c, diagonal, lo, hi)
-        close(diagonal, 1.0 + c[lo:hi] @ X[lo:hi] ** 2)
-
-
-@every_shape
-def test_square_norms(n, d):
-    _, X, (indptr, _, values) = made(n, d)
-    norms = np.full(n, -1.0)
-    row_loops.csr_square_norms(indptr, values, norms, 0, n)
-    close(norms, np.sum(X**2, axis=1))
-
-
-@every_shape
-def test_take_and_to_dense(n, d):
-    rng, X, csr = made(n, d)
-    chosen = rng.integers(0, n, 2 * n) if n else np.empty(0, np.int64)
-    indptr = np.empty(len(chosen) + 1, np.int64)
-    space = int(np.count_nonzero(X[chosen]))
-    indices, values = np.empty(space, np.int32), np.empty(space)
-    row_loops.csr_take(*csr, chosen, indptr, indices, values)
-    for got, wanted in zip((indptr, indices, values), csr_of(X[chosen]), strict=True):
-        assert np.array_equal(got, wanted)
-    for lo, hi in halves(n):
+        close(g, 1.0 + A.T @ u[part])
+        close(sums, 1.0 + np.stack([A.T @ (u[part] * (k == j)) for j in range(3)]))
+        close(products, 1.0 + A.T @ (v * (A @ w + 0.5)))
+        close(total, np.sum(v * (A @ w + 0.5)))
+        close(gram, 1.0 + np.triu(A.T @ (v[:, None] * A)))
+        close(diagonal, 1.0 + v @ A**2)
         dense = np.zeros((hi - lo, d))
         row_loops.csr_to_dense(*csr, dense, d, lo, hi)
-        assert np.array_equal(dense, X[lo:hi])
+        assert np.array_equal(dense, A)
 
 
-@pytest.mark.parametrize("seed", [0, 1, 12345678901])
-def test_draw_rows(seed):
-    assert draw_rows(66, 7, seed).tolist() == [7 * r + reference.splitmix(seed, r + 1) % 7 for r in range(9)]
+@every_shape
+def test_norms_and_taken_rows(n, d):
+    rng, X, csr = made(n, d)
+    norms, chosen = np.full(n, -1.0), rng.integers(0, n, 2 * n) if n else np.empty(0, np.int64)
+    row_loops.csr_square_norms(csr[0], csr[2], norms, 0, n)
+    close(norms, np.sum(X**2, axis=1))
+    space = int(np.count_nonzero(X[chosen]))
+    taken = np.empty(len(chosen) + 1, np.int64), np.empty(space, np.int32), np.empty(space)
+    row_loops.csr_take(*csr, chosen, *taken)
+    for got, wanted in zip(taken, reference.csr_of(X[chosen]), strict=True):
+        assert np.array_equal(got, wanted)
 
 
 @every_shape
@@ -174,3 +74,8 @@ def test_products(n, d, triangle):
             close(P[a, :end], wanted[a, :end])
             assert np.all(P[a, end:] == 9.0)
         assert not np.any(scratch)
+
+
+@pytest.mark.parametrize("seed", [0, 12345678901])
+def test_draw_rows(seed):
+    assert draw_rows(66, 7, seed).tolist() == [7 * r + reference.splitmix(seed, r + 1) % 7 for r in range(9)]

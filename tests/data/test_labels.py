@@ -26,14 +26,6 @@ def test_number_classes(n, classes):
     assert (values[:found].tolist(), number.tolist(), counts[:found].tolist()) == wanted
 
 
-@pytest.mark.parametrize(
-    "labels", [[1.0, 2.0, 3.0], [1.0, 1.5], [np.nan], [np.inf], [1e300]], ids=["three", "half", "nan", "inf", "large"]
-)
-def test_number_classes_leaves_the_odd_to_others(labels):
-    values, number, counts = np.empty(2), np.empty(len(labels), np.int64), np.zeros(2, np.int64)
-    assert number_classes(np.array(labels), values, number, counts) == -1
-
-
 @pytest.mark.parametrize("fraction", [0.0, 0.25], ids=["whole", "cut"])
 @pytest.mark.parametrize("classes", [2, 5, MAX_SEARCHED_CLASSES, MAX_SEARCHED_CLASSES + 1, 40])
 def test_classes_do_not_depend_on_how_they_are_found(classes, fraction):

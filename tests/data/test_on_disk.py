@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 import re
@@ -14,9 +13,6 @@ import pytest
 
 from svmtool import registry
 from svmtool.data import mapped_arrays
-from svmtool.data.dense import DenseRows
-from svmtool.data.mapped_arrays import MappedArrays
-from svmtool.data.replicated import OrdinalRows, RepeatedRows
 from svmtool.formats.rowcache import arrays
 from svmtool.formats.rowcache import folder as row_folder
 from svmtool.formats.svmlight import table
@@ -53,10 +49,6 @@ def certified(model: str) -> tuple[float, float]:
     """Gap and primal value in a model file."""
     gap, primal = re.search(r"gap = (\S+) \(primal (\S+),", model).groups()
     return float(gap), float(primal)
-
-
-def test_the_issue_names_these():
-    assert {row.number for row in ROWS} == {0, 1, 2, 3, 11, 30, 31, 40, 42, 50, 70}
 
 
 def signed(header, **changes) -> None:
@@ -140,13 +132,6 @@ def test_folds_and_search_use_the_folder(data, svm_train, on_disk, parses, tmp_p
     assert parses == ["d"]
 
 
-def test_no_cache_leaves_nothing(data, svm_train, on_disk, tmp_path):
-    (tmp_path / "d").write_bytes((data / "breast_cancer").read_bytes())
-    assert svm_train("-q", "-s", 2, *MEMORY, "d", "m")[0] == 0
-    assert svm_train("-q", "-s", 2, *MEMORY, "--no-cache", "d", "m")[0] == 0
-    assert sorted(os.listdir(tmp_path)) == ["d", "m"]
-
-
 def test_scratch_tells_files_of_one_name_apart(data, svm_train, on_disk, tmp_path):
     for folder, name in (("a", "breast_cancer"), ("b", "breast_cancer.t")):
         (tmp_path / folder).mkdir()
@@ -158,29 +143,6 @@ def test_scratch_tells_files_of_one_name_apart(data, svm_train, on_disk, tmp_pat
         assert svm_train("-q", "-s", 2, f"{folder}/d", "m")[0] == 0
         assert (tmp_path / f"m{folder}").read_bytes() == (tmp_path / "m").read_bytes()
     assert len(os.listdir(tmp_path / "scratch")) == 2
-
-
-def test_packed_files_and_standard_input(data, command, tmp_path):
-    text = (data / "breast_cancer").read_bytes()
-    (tmp_path / "d.gz").write_bytes(gzip.compress(text))
-    (tmp_path / "d").write_bytes(text)
-    assert command("train", "-q", "-s", 2, "d", "m").returncode == 0
-    assert command("train", "-q", "-s", 2, *MEMORY, "d.gz", "m1").returncode == 0
-    assert command("train", "-q", "-s", 2, *MEMORY, "-", "m2", input=text).returncode == 0
-    assert (tmp_path / "m").read_bytes() == (tmp_path / "m1").read_bytes() == (tmp_path / "m2").read_bytes()
-    assert sorted(os.listdir(tmp_path)) == ["d", "d.gz", "d.gz.rows", "m", "m1", "m2"]
-
-
-def test_a_small_file_stays_in_memory(data, svm_train, tmp_path):
-    (tmp_path / "d").write_bytes((data / "breast_cancer").read_bytes())
-    assert svm_train("-q", "-s", 2, *MEMORY, "d", "m")[0] == 0
-    assert sorted(os.listdir(tmp_path)) == ["d", "m"]
-
-
-def test_a_bad_line_is_named_and_leaves_nothing(svm_train, on_disk, tmp_path):
-    status, _, words = svm_train("-q", "-s", 2, *MEMORY, "d", "m", data="1 1:1\n-1 2:x\n")
-    assert status == 1 and "d" in words and "line 2" in words and "2:x" in words
-    assert os.listdir(tmp_path) == ["d"]
 
 
 @pytest.mark.parametrize(
@@ -224,26 +186,6 @@ def test_run_over_its_memory_limit_says_so(data, tmp_path):
     assert len(said) == 6 and all("--memory 1M" in words and "held" in words for words in said[3:])
 
 
-def test_pages_are_given_back(tmp_path, monkeypatch):
-    monkeypatch.setattr(mapped_arrays, "_watch", lambda space: None)  # what `check` does alone
-    np.ones(1 << 23).tofile(tmp_path / "ones")
-    space = MappedArrays(10**12, str(tmp_path))
-    with open(tmp_path / "ones", "rb") as file:
-        mapped, own = space.open(file.fileno(), "f8", 1 << 23), space.zeros(1 << 22)
-    before = mapped_arrays.resident()
-    own[:] = 2.0
-    assert mapped.sum() == 1 << 23
-    grown = mapped_arrays.resident() - before
-    assert grown > 90e6
-    space.check()
-    assert mapped_arrays.resident() - before > 90e6  # far below the limit nothing is given back
-    space.limit = space._enough = 0
-    space.check()
-    assert mapped_arrays.resident() - before < 0.2 * grown
-    assert mapped.sum() == 1 << 23 and own.sum() == 1 << 23
-    assert os.listdir(tmp_path) == ["ones"]
-
-
 def strange(kind: str, path) -> None:
     """Create something other than a folder of rows at `path`."""
     if kind == "file":
@@ -266,70 +208,3 @@ def test_other_folders_are_left_alone(kind, svm_train, on_disk, tmp_path):
     assert sorted(tmp_path.rglob("*")) == sorted([*before, tmp_path / "d"])
     assert svm_train("-q", "-s", 2, *MEMORY, "--no-cache", "d", "m")[0] == 0
     assert sorted(tmp_path.rglob("*")) == sorted([*before, tmp_path / "d", tmp_path / "m"])
-
-
-def test_a_link_is_followed_and_stays(data, svm_train, on_disk, parses, tmp_path):
-    (tmp_path / "d").write_bytes((data / "breast_cancer").read_bytes())
-    (tmp_path / "disk").mkdir()
-    (tmp_path / "disk" / "thesis.txt").write_text("mine")
-    (tmp_path / "d.rows").symlink_to("disk/rows")
-    for k in range(2):
-        assert svm_train("-q", "-s", 2, *MEMORY, "d", f"m{k}")[0] == 0
-    assert parses == ["d"]
-    (tmp_path / "d").write_bytes((data / "breast_cancer.t").read_bytes())
-    assert svm_train("-q", "-s", 2, *MEMORY, "d", "m2")[0] == 0
-    assert parses == ["d", "d"]
-    assert sorted(os.listdir(tmp_path / "disk")) == ["rows", "thesis.txt"]
-    assert svm_train("-q", "-s", 2, *MEMORY, "--no-cache", "d", "m3")[0] == 0
-    assert sorted(os.listdir(tmp_path / "disk")) == ["thesis.txt"]
-    assert (tmp_path / "d.rows").is_symlink()
-
-
-def test_dangling_link_is_reported(svm_train, on_disk, tmp_path):
-    (tmp_path / "d.rows").symlink_to("unmounted/rows")
-    status, _, words = svm_train("-q", "-s", 2, *MEMORY, "d", "m", data="1 1:1\n-1 1:2\n")
-    assert status == 1 and "unmounted" in words and "--scratch DIR names another folder" in words
-
-
-def test_rows_are_on_the_disk_before_they_have_their_name(data, svm_train, on_disk, monkeypatch, tmp_path):
-    (tmp_path / "d").write_bytes((data / "breast_cancer").read_bytes())
-    done, sync, place = [], os.fsync, row_folder.place
-
-    def synced(fd):
-        done.append(os.path.basename(os.readlink(f"/proc/self/fd/{fd}")))
-        sync(fd)
-
-    def named(*folders):
-        done.append("named")
-        return place(*folders)
-
-    monkeypatch.setattr(arrays.os, "fsync", synced)
-    monkeypatch.setattr(row_folder, "place", named)
-    assert svm_train("-q", "-s", 2, *MEMORY, "d", "m")[0] == 0
-    assert {*arrays.ARRAYS, arrays.HEADER} <= set(done[: done.index("named")])
-
-
-def test_scattered_rows_are_read_in_storage_order(on_disk, monkeypatch, tmp_path):
-    """Between two checks of the memory at most one piece of the file is accessed."""
-    checks = []
-    monkeypatch.setattr(MappedArrays, "check", lambda self: checks.append(1))
-    monkeypatch.setattr("svmtool.data.row_storage.PIECE_NONZEROS", 40)
-    X = np.random.default_rng(0).standard_normal((200, 4))
-    dense = DenseRows(X, mapped=MappedArrays(10**12, str(tmp_path)))
-    assert not any(rows.in_memory for rows in (dense, dense.as_csr(), RepeatedRows(dense, 2), OrdinalRows(dense, 2)))
-    assert DenseRows(X).in_memory and RepeatedRows(DenseRows(X), 2).in_memory
-    for rows in (dense, dense.as_csr()):
-        for chosen in (np.arange(0, 200, 17), np.arange(5, 9), np.arange(200), np.empty(0, np.int64)):
-            runs = list(rows.runs(chosen))
-            assert [k for a, b in runs for k in range(a, b)] == list(range(len(chosen)))
-            assert all(len(set(chosen[a:b] // 10)) == 1 for a, b in runs if b > a)
-            checks.clear()
-            some = rows.take(chosen)
-            assert len(checks) >= len(set(chosen // 10))
-            if rows is not dense and len(chosen):
-                K = np.zeros((len(chosen), len(chosen)))
-                rows.fill_kernel(chosen, K, 0)
-                np.testing.assert_allclose(np.tril(K), np.tril(X[chosen] @ X[chosen].T), rtol=1e-12, atol=1e-12)
-            z = np.empty(len(chosen))
-            some.margins(np.arange(1.0, 5.0), np.ones(len(chosen)), z)
-            np.testing.assert_allclose(z, X[chosen] @ np.arange(1.0, 5.0), rtol=1e-13)

@@ -14,13 +14,6 @@ from svmtool.formats.rowcache import arrays
 from svmtool.formats.rowcache import folder as row_folder
 
 
-def test_standard_input_leaves_a_folder_of_that_name_alone(command, tmp_path):
-    strange("thesis.txt", tmp_path / "stdin.rows")
-    assert command("train", "-q", "-s", 2, *MEMORY, "-", "m", input=b"1 1:1\n-1 1:2\n").returncode == 0
-    assert sorted(os.listdir(tmp_path)) == ["m", "stdin.rows"]
-    assert os.listdir(tmp_path / "stdin.rows") == ["thesis.txt"]
-
-
 def test_a_pipe_may_stand_where_nobody_can_write(tmp_path):
     """A path in /dev/fd, as from the shell's <(zcat FILE)."""
     read, write = os.pipe()
@@ -32,36 +25,6 @@ def test_a_pipe_may_stand_where_nobody_can_write(tmp_path):
     )
     os.close(read)
     assert (done.returncode, done.stderr, os.listdir(tmp_path)) == (0, b"", ["m"])
-
-
-def test_standard_input_is_not_the_file_of_that_name(command, tmp_path):
-    (tmp_path / "-").write_text("1 1:1\n-1 1:2\n")
-    for k in (1, 2):
-        done = command("train", "-q", "-s", 2, *MEMORY, "-", f"m{k}", input=f"1 1:{k}\n-1 2:{k}\n".encode())
-        assert done.returncode == 0
-    assert (tmp_path / "m1").read_bytes() != (tmp_path / "m2").read_bytes()
-    assert sorted(os.listdir(tmp_path)) == ["-", "m1", "m2"]
-
-
-def test_a_file_that_takes_another_one_s_place_is_read_anew(data, svm_train, on_disk, parses, monkeypatch, tmp_path):  # noqa: F811
-    """While it is opened."""
-    texts = [(data / name).read_bytes() for name in ("breast_cancer", "breast_cancer.t")]
-    for name, text in zip(("d", "other"), texts, strict=True):
-        (tmp_path / name).write_bytes(text)
-    was = row_folder.open_source
-
-    def replaced(path):
-        source = was(path)
-        if (tmp_path / "other").exists():
-            (tmp_path / "other").rename(tmp_path / "d")
-        return source
-
-    monkeypatch.setattr(row_folder, "open_source", replaced)
-    for k in range(2):
-        assert svm_train("-q", "-s", 2, *MEMORY, "d", f"m{k}")[0] == 0
-    assert parses == ["d", "d"]
-    assert svm_train("-q", "-s", 2, "d", "m2")[0] == 0
-    assert (tmp_path / "m0").read_bytes() != (tmp_path / "m1").read_bytes() == (tmp_path / "m2").read_bytes()
 
 
 def test_a_killed_run_leaves_nothing_that_the_next_does_not_take_away(data, svm_train, on_disk, tmp_path):  # noqa: F811

@@ -5,8 +5,6 @@ No Spark is needed here: blocks of this process stand in for those in executors.
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pytest
 from naming import case_of
@@ -15,8 +13,7 @@ from spark_blocks import NUMBERS, Here, cut, every_number, far, in_memory, numbe
 from test_odd_data import ODD
 
 from svmtool import registry
-from svmtool.data.dense import DenseRows
-from svmtool.distributed.reading import _pieces, table_of
+from svmtool.distributed.reading import _pieces
 from svmtool.distributed.train import DistributedFolds
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats.svmlight import table
@@ -37,18 +34,11 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize(
-    ("number", "case"),
-    [
-        (n, case)
-        for n in NUMBERS
-        for case in CASES
-        if case != "bias" or "-B" in registry.supported_options(registry.find(n))
-    ],
-)
-@pytest.mark.parametrize("classes", [2, 3])
-def test_blocks_give_what_memory_gives(number, classes, case, tmp_path):
-    settings, text = settings_of(number, **CASES[case]), numbers_text(classes)
+@pytest.mark.parametrize(("number", "case"), pairs_in_turn(NUMBERS, [*CASES], 2))
+def test_blocks_give_what_memory_gives(number, case, tmp_path):
+    if case == "bias" and "-B" not in registry.supported_options(registry.find(number)):
+        pytest.skip(f"-s {number} does not support -B")
+    settings, text = settings_of(number, **CASES[case]), numbers_text(2 + len(case) % 2)
     same(far(Here(cut(text, 3)), settings), in_memory(text, settings, tmp_path), settings)
 
 
@@ -56,39 +46,6 @@ def test_blocks_give_what_memory_gives(number, classes, case, tmp_path):
 def test_many_features_take_products_alone(number, tmp_path):
     text, settings = numbers_text(2, n=60, d=1600, density=0.02), settings_of(number, C=0.1)
     same(far(Here(cut(text, 3)), settings), in_memory(text, settings, tmp_path), settings)
-
-
-@pytest.mark.parametrize("number", [n for n in NUMBERS if "-R" in registry.supported_options(registry.find(n))])
-def test_a_free_bias_is_certified(number, tmp_path):
-    settings = settings_of(number, bias=1.0, regularize_bias=False, C=0.1)
-    text = numbers_text(2)
-    same(far(Here(cut(text, 3)), settings), in_memory(text, settings, tmp_path), settings)
-
-
-@pytest.mark.parametrize(
-    ("number", "more"),
-    [(31, {"loss_power": 1.0}), (31, {"loss_power": 1.5}), (30, {"loss_power": 1.0})],
-)  # fmt: skip
-def test_ways_of_the_augmented_lagrangian(number, more, tmp_path):
-    settings, text = settings_of(number).replace(**more), numbers_text(2)
-    same(far(Here(cut(text, 3)), settings), in_memory(text, settings, tmp_path), settings)
-
-
-@pytest.mark.parametrize("number", [0, 2, 11, 40])
-def test_many_rows_of_few_features(number, tmp_path):
-    settings, text = settings_of(number), numbers_text(2, n=8000, d=6, density=0.9)
-    same(far(Here(cut(text, 3)), settings), in_memory(text, settings, tmp_path), settings)
-
-
-@pytest.mark.parametrize("last", ["1 100:1", "1 20000:1"])
-def test_blocks_that_learn_of_more_features(last, tmp_path):
-    """Dense rows that are too short, or should not be dense, when other blocks have more features."""
-    settings, lines = settings_of(2), numbers_text(2, n=90, d=80, density=0.9).splitlines()
-    text = "\n".join([*lines[:-1], last]) + "\n"
-    ranks = Here(cut(text, 3))
-    assert isinstance(ranks.blocks[0]._active_rows, DenseRows)
-    same(far(ranks, settings), in_memory(text, settings, tmp_path), settings)
-    assert {block._active_rows.n_features for block in ranks.blocks} == {int(last[2:-2])}
 
 
 @pytest.fixture
@@ -109,7 +66,7 @@ def test_rows_with_weights(number, classes, weights, tmp_path):
     same(far(ranks, settings, weights=weights), near, settings)
 
 
-@pytest.mark.parametrize("nu", [0.0, 0.03, 0.3, 0.5, 0.97, 1.0])
+@pytest.mark.parametrize("nu", [0.0, 0.3, 1.0])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_a_one_class_svm_of_rows_on_one_side_of_the_origin(nu, weighted, weights, tmp_path):
     """rho equals that of training in memory, too."""
@@ -118,12 +75,6 @@ def test_a_one_class_svm_of_rows_on_one_side_of_the_origin(nu, weighted, weights
     found, expected = far(Here(cut(text, 3)), settings, weights=path), in_memory(text, settings, tmp_path, path)
     same(found, expected, settings)
     assert found.model.rho == pytest.approx(expected.model.rho, rel=1e-3)
-
-
-@every_number
-def test_one_block_or_several_give_the_same(number):
-    settings, text = settings_of(number), numbers_text(2)
-    same(far(Here(cut(text, 1)), settings), far(Here(cut(text, 7)), settings), settings)
 
 
 @every_number
@@ -138,17 +89,6 @@ def test_lost_blocks_cost_time_and_no_answer(number):
         found = far(ranks, settings)
         assert ranks.costs.restarts == len(lost)
         same(found, expected, settings)
-
-
-def test_run_continues_from_the_best_weights():
-    """It does not start from zero weights again."""
-    settings, text = settings_of(2).replace(C=100.0), numbers_text(2, n=400, d=40)
-    whole = Here(cut(text, 3))
-    expected = far(whole, settings)
-    ranks = Here(cut(text, 3), {whole.asked - 8})
-    found = far(ranks, settings)
-    same(found, expected, settings)
-    assert ranks.asked <= 1.6 * whole.asked
 
 
 @pytest.mark.parametrize("turn", [0, *(pytest.param(k, marks=pytest.mark.exhaustive) for k in (1, 2, 3))])
@@ -180,25 +120,11 @@ def check_odd(number: int, name: str, tmp_path) -> None:
     assert found.warnings == expected.warnings
 
 
-@pytest.mark.parametrize("C", [1e-12, 1e10])
-@every_number
-def test_extreme_costs_end(number, C):
-    done = far(Here(cut(numbers_text(2, n=60), 2)), Settings.of(solver=number, C=C, max_iter=200).with_default_bias())
-    assert np.all(np.isfinite(done.model.W))
-    assert done.certificate.dual <= done.certificate.primal * (1 + 1e-9)
-
-
-def test_a_warm_start_at_the_answer_stops_at_once():
-    text, settings = numbers_text(2), settings_of(40)
-    done = far(Here(cut(text, 2)), settings)
-    assert far(Here(cut(text, 2)), settings, done.model.W).results[0].iterations == 1
-
-
 def texts(lines: list[bytes]) -> list[bytes]:
     return [text for _, text in _pieces(0, lines)]
 
 
-@pytest.mark.parametrize("size", [1, 1 << 6, 1 << 22])
+@pytest.mark.parametrize("size", [1, 1 << 22])
 def test_lines_are_parsed_as_files_are(size, monkeypatch, tmp_path):
     monkeypatch.setattr("svmtool.distributed.reading.CHUNK_BYTES", size)
     text = numbers_text(3)
@@ -209,23 +135,6 @@ def test_lines_are_parsed_as_files_are(size, monkeypatch, tmp_path):
     assert a.n_features == b.n_features
     with pytest.raises(DataError, match=r"line 150: .*token '1:x'"):
         parse(texts([*text.encode().splitlines()[:149], b"1 1:x"]))
-
-
-def test_pieces_arrive_in_any_order(monkeypatch):
-    monkeypatch.setattr("svmtool.distributed.reading.CHUNK_BYTES", 64)
-    lines = numbers_text(3).encode().splitlines()
-    pieces = [*_pieces(0, lines[:70]), *_pieces(1, lines[70:])]
-    a, b = table_of(pieces), table_of(pieces[::-1], False)
-    for name in ("labels", "indptr", "indices", "values"):
-        np.testing.assert_array_equal(getattr(a, name), getattr(b, name))
-    pieces = [*_pieces(0, lines[:70]), *_pieces(1, [*lines[70:100], b"1 1:x", b"1 1:y", *lines[100:]])]
-    with pytest.raises(DataError, match=r"line 101: .*token '1:x'"):
-        table_of(pieces[::-1], False)
-
-
-def test_errors_can_be_pickled():
-    e = pickle.loads(pickle.dumps(DataError(7, "d", "1:x", "the value is not a number")))
-    assert (e.line, e.file, e.token, e.reason) == (7, "d", "1:x", "the value is not a number")
 
 
 @pytest.mark.parametrize(("number", "lost"), pairs_in_turn(NUMBERS, [(), (1, 2, 5, 40)]))

@@ -15,7 +15,7 @@ from svmtool import api
 if without_spark():
     pytest.skip(without_spark(), allow_module_level=True)
 
-from pyspark.ml.linalg import DenseVector, Vectors, VectorUDT  # noqa: E402
+from pyspark.ml.linalg import DenseVector, Vectors  # noqa: E402
 from pyspark.sql import SparkSession  # noqa: E402
 
 pytestmark = [
@@ -83,42 +83,10 @@ def test_two_classes(svm, frame, rows, solver, options):
     assert pickle.loads(pickle.dumps(done)).certificate.dual == done.certificate.dual
 
 
-@pytest.mark.parametrize(("solver", "label"), [(2, "three"), (0, "three"), (11, "real")])
-def test_several_classes_and_targets(svm, frame, rows, solver, label):
-    X, y, _ = rows
-    near(svm.fit(frame, solver, label=label, gap=1e-8), api.fit(X, y[label], solver, gap=1e-8), X, 1e-8)
-
-
 def test_weights_are_a_column(svm, frame, rows):
     X, y, weights = rows
     done = svm.fit(frame, 2, label="two", sample_weight="weight", gap=1e-8)
     near(done, api.fit(X, y["two"], 2, sample_weight=weights, gap=1e-8), X, 1e-8)
-
-
-def test_one_class_problems_need_no_labels(svm, frame, rows):
-    X, _, _ = rows
-    done = svm.fit(frame.select("features"), 21, nu=0.2, gap=1e-6)
-    other = api.fit(X, solver=21, nu=0.2, gap=1e-6)
-    np.testing.assert_allclose(done.certificate.primal, other.certificate.primal, rtol=1e-5)
-
-
-def test_a_start_and_the_steps(svm, frame):
-    first = svm.fit(frame, 2, label="two", gap=1e-8)
-    steps = []
-    again = svm.fit(frame, 2, label="two", gap=1e-8, init=first, callback=steps.append)
-    assert steps and len(steps) <= first.n_iter[0]
-    np.testing.assert_allclose(again.certificate.primal, first.certificate.primal, rtol=2e-8)
-
-
-def test_probabilities(svm, frame, rows):
-    X, y, _ = rows
-    done = svm.fit(frame, 2, label="two", probability=True, gap=1e-8)
-    found = svm.predict(done, frame)
-    assert found.columns == [*frame.columns, "prediction", "rawPrediction", "probability"]
-    assert isinstance(found.schema["probability"].dataType, VectorUDT)
-    table = np.array([row.probability.toArray() for row in found.select("probability").collect()])
-    assert table.shape == (1000, 2)
-    np.testing.assert_allclose(table.sum(axis=1), 1.0)
 
 
 @pytest.mark.parametrize("arrays", [False, True])
@@ -178,10 +146,3 @@ def test_bad_frames_and_models(svm, spark, frame):
         svm.predict(model, frame, features="real")
     with pytest.raises(ValueError, match="nan"):
         svm.fit(spark.createDataFrame([(1.0, Vectors.dense([float("nan")]))] * 2, ["label", "features"]), 2)
-
-
-def test_a_new_session_of_the_same_program(svm, spark, frame):
-    """One application registers the package once, however often it trains."""
-    for _ in range(2):
-        assert svm.fit(frame, 2, label="two").converged
-    assert list(svm._sessions) == [spark.sparkContext.applicationId]

@@ -9,7 +9,7 @@ from spark_blocks import Here, cut, numbers_text, settings_of
 
 from svmtool.compiled.loops.loss import breakpoint_loops
 from svmtool.data.csr import CsrRows
-from svmtool.distributed.line_search import BINS, Breakpoints, search
+from svmtool.distributed.line_search import BINS
 from svmtool.distributed.reductions import DistributedOneVsRest
 from svmtool.objectives.augmented import Augmented, ModifiedHuber
 from svmtool.objectives.squared_hinge import SquaredHinge
@@ -66,37 +66,6 @@ def test_breakpoints_give_the_slope_at_the_ends_of_all_bins(kind, on_breakpoints
         wanted = start[0] + start[1] * (t - low) + float(bend[:count][before] @ (t - at[:count][before]))
         found = start[0] + (start[1] + sums[: 2 * k : 2].sum()) * (t - low) - sums[1 : 2 * k : 2].sum()
         close(np.array([found, wanted]), np.array([slope_of(o, t)] * 2))
-
-
-@every_kind
-@pytest.mark.parametrize("on_breakpoints", [False, True])
-@pytest.mark.parametrize("b", [1e-9, 1.0, 1e4])
-@pytest.mark.parametrize("zero", [1e-9, 1e-3, 0.7, 1.0, 3.0, 1e5])
-def test_zero_is_found_in_few_evaluations(kind, on_breakpoints, b, zero):
-    """For slopes at 0 that place the zero anywhere."""
-    parts, requests = [losses(kind, 400, on_breakpoints, seed) for seed in (1, 2)], []
-    kept: list[Breakpoints | None] = [None, None]
-    a = -b * zero - sum(slope_of(o, zero) for o in parts)
-
-    def request(low: float, high: float) -> np.ndarray:
-        requests.append((low, high))
-        for k, o in enumerate(parts):
-            if kept[k] is None or not kept[k].low <= low < high <= kept[k].high:
-                kept[k] = Breakpoints(o.z, o.dz, o.cost, o.breakpoint_terms(), low, high)
-        return kept[0].sums(low, high) + kept[1].sums(low, high)
-
-    t = search(request, a, b)
-    start = abs(a + sum(slope_of(o, 0.0) for o in parts))
-    rounding = 1e-14 * (abs(a) + b * t + sum(float(o.cost @ np.abs(o.dz)) * (1.0 + t) for o in parts))
-    assert abs(a + b * t + sum(slope_of(o, t) for o in parts)) <= 1e-9 * start + rounding
-    assert len(requests) <= 5 + max(0.0, np.log2(zero)) - min(0.0, np.log2(zero) / np.log2(BINS))
-
-
-def test_no_zero_and_no_descent():
-    """A slope that never reaches 0 ends at the last breakpoint; one that is positive at the start gives t = 0."""
-    none = np.zeros(2 + 2 * BINS)
-    assert search(lambda low, high: none, -1.0, 0.0) == 2.0
-    assert search(lambda low, high: none, 1.0, 1.0) == 0.0
 
 
 @pytest.mark.parametrize(("kind", "more"), [(SquaredHinge, {}), (Augmented, {"p": 1.0}), (Augmented, {"p": 2.0})])

@@ -71,16 +71,3 @@ def test_another_key_is_refused(opened):
         listener.connect(address, b"l" * 32)
     connects(address, came)
     assert came.empty()
-
-
-def test_a_listener_that_does_not_answer_is_given_up(monkeypatch):
-    monkeypatch.setattr(listener, "HELLO_SECONDS", 0.3)
-    with socket.create_server(("127.0.0.1", 0)) as mute, pytest.raises(OSError):
-        listener.connect(mute.getsockname(), KEY)
-
-
-def test_a_closed_listener_has_no_port():
-    opened = listener.Listener("127.0.0.1", KEY, lambda *_: None)
-    opened.close()
-    with pytest.raises(OSError):
-        listener.connect(("127.0.0.1", opened.port), KEY)

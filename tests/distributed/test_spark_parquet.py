@@ -14,7 +14,7 @@ if without_spark():
 
 from pyspark.ml.linalg import Vectors, VectorUDT  # noqa: E402
 from pyspark.sql import SparkSession  # noqa: E402
-from pyspark.sql.types import ArrayType, DoubleType, StringType, StructField, StructType  # noqa: E402
+from pyspark.sql.types import DoubleType, StructField, StructType  # noqa: E402
 
 from svmtool.cli.train import main as svm_train  # noqa: E402
 from svmtool.distributed import session as spark_session  # noqa: E402
@@ -82,24 +82,6 @@ def test_parquet_files_train_the_model_of_the_text(parts, dense, spark, session,
     np.testing.assert_allclose(sign * model.W, near.W, rtol=1e-3, atol=1e-4)
 
 
-def test_arrays_of_numbers_are_vectors(spark, session, near):
-    rows = [(label, vector.toArray().tolist()) for label, vector in rows_of(TEXT)]
-    frame = spark.createDataFrame(rows, schema(ArrayType(DoubleType()))).coalesce(1)
-    model, _ = model_of(session, Frame(session, frame), Settings.of(solver=2, gap=1e-10))
-    np.testing.assert_allclose(model.W, near.W, rtol=1e-3, atol=1e-4)
-
-
-def test_a_column_of_weights(spark, session):
-    """A weight of 2 equals a repeated row, and rows of weight 0 are left out."""
-    rows = [(*row, float(i % 3)) for i, row in enumerate(rows_of(TEXT))]
-    frame = spark.createDataFrame(rows, StructType([*schema().fields, StructField("weight", DoubleType())]))
-    settings = Settings.of(solver=2, gap=1e-10)
-    weighted, _ = model_of(session, Frame(session, frame, weights="weight"), settings)
-    twice = [row[:2] for row in rows for _ in range(int(row[2]))]
-    plain, _ = model_of(session, Frame(session, spark.createDataFrame(twice, schema())), settings)
-    np.testing.assert_allclose(weighted.W, plain.W, rtol=1e-3, atol=1e-4)
-
-
 @pytest.mark.parametrize(
     ("row", "words"),
     [
@@ -116,20 +98,6 @@ def test_a_bad_row_is_named(row, words, spark, session):
         trained(session, Settings.of(solver=2), Frame(session, frame, name="rows.parquet"))
     assert "rows.parquet" in str(e.value) and words in str(e.value) and "7" in str(e.value)
     assert "\n" not in str(e.value)
-
-
-@pytest.mark.parametrize(
-    ("frame_schema", "row", "words"),
-    [
-        (StructType([StructField("label", DoubleType())]), (1.0,), "no column features; the columns are label"),
-        (StructType([StructField("features", VectorUDT())]), (Vectors.dense([1.0]),), "no column label"),
-        (schema(label=StringType()), ("a", Vectors.dense([1.0])), "column label must hold numbers, not string"),
-        (schema(features=DoubleType()), (1.0, 1.0), "column features must hold vectors, not double"),
-    ],
-)
-def test_invalid_columns_are_refused(frame_schema, row, words, spark, session):
-    with pytest.raises(SvmtoolError, match=words):
-        Frame(session, spark.createDataFrame([row], frame_schema))
 
 
 @pytest.mark.parametrize(("solver", "options"), [(0, ""), (0, "-b"), (0, "--scores"), (11, ""), (11, "--scores")])

@@ -7,9 +7,7 @@ import gzip
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from conftest import REPOSITORY, without_spark
@@ -17,15 +15,9 @@ from conftest import REPOSITORY, without_spark
 if without_spark():
     pytest.skip(without_spark(), allow_module_level=True)
 
-from svmtool import progress  # noqa: E402
-from svmtool.cli.predict import spark  # noqa: E402
 from svmtool.cli.predict.command import main as svm_predict  # noqa: E402
-from svmtool.cli.predict.options import parse  # noqa: E402
 from svmtool.cli.train import main as svm_train  # noqa: E402
-from svmtool.distributed import predict as spark_predict  # noqa: E402
 from svmtool.distributed import session as spark_session  # noqa: E402
-from svmtool.distributed.reading import Text  # noqa: E402
-from svmtool.errors import DataError, SvmtoolError  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")  # of pyspark 3.5's own sockets
 
@@ -111,22 +103,6 @@ def test_files_are_scored_in_the_order_of_their_names(form, run, models, tmp_pat
     assert joined(tmp_path / "o2") == (tmp_path / "o1").read_bytes()
 
 
-@pytest.mark.parametrize("name", ["sure", "kernel"])
-def test_features_that_the_model_does_not_have(name, run, models, tmp_path):
-    (tmp_path / "d").write_text("1 1:1\n" * 40000 + "1 2000:1\n")
-    here = run(tmp_path / "d", models / name, tmp_path / "o1")
-    assert run("--spark", "x", tmp_path / "d", models / name, tmp_path / "o2") == here
-    assert "d has features up to 2000, the model " in here[2]
-
-
-@pytest.mark.parametrize("options", [(), ("-b", "1")])
-def test_no_rows(options, run, models, tmp_path):
-    (tmp_path / "d").write_bytes(b"")
-    here = run(*options, tmp_path / "d", models / "sure", tmp_path / "o1")
-    assert run("--spark", "x", *options, tmp_path / "d", models / "sure", tmp_path / "o2") == here
-    assert joined(tmp_path / "o2") == (tmp_path / "o1").read_bytes()
-
-
 @pytest.mark.parametrize("line", [1, 500, 1100])
 def test_a_bad_line_is_named_and_leaves_nothing(line, run, models, tmp_path):
     lines = (REPOSITORY / "data" / "digits").read_bytes().splitlines(keepends=True)
@@ -160,160 +136,6 @@ def test_an_input_that_is_not_there_is_one_sentence(name, run, models, tmp_path)
     assert (status, out, err.count("\n")) == (1, "", 1)
     assert err.startswith("can't open input file") and "Exception" not in err
     assert os.listdir(tmp_path) == ["empty"]
-
-
-@pytest.mark.parametrize("name", ["", "nothing://there/o"])
-def test_an_output_that_cannot_be_is_one_sentence(name, run, models, tmp_path):
-    status, out, err = run("--spark", "x", REPOSITORY / "data" / "digits", models / "classes", name)
-    assert (status, out, err.count("\n")) == (1, "", 1)
-    assert err.startswith(f"can't open output directory {name or repr('')}: ") and "Exception" not in err
-
-
-def test_the_line_of_progress_tells_of_the_parts(models, monkeypatch):
-    shown = []
-
-    def score(session, path, targets, scorer, watch):
-        watch(2, 7)
-        shown.append([part.count() for part in kept.parts])
-        return []
-
-    context = SimpleNamespace(broadcast=lambda content: content)
-    monkeypatch.setattr(spark_predict, "score", score)
-    monkeypatch.setattr(spark_session, "Session", lambda *_: contextlib.nullcontext(SimpleNamespace(context=context)))
-    with progress.shown() as kept:
-        spark.predict(parse(["--spark", "x", "d", str(models / "classes"), "o"]))
-    assert shown == [["scoring 3 of 7"]]
-
-
-@pytest.mark.parametrize(
-    ("argv", "words"),
-    [
-        (("-b", "1", "d", "classes", "o"), "probability output is only supported"),
-        (("d", "no", "o"), "can't open model file"),
-        (("-", "classes", "o"), "--spark reads files"),
-        (("d", "classes", "-"), "--spark reads files"),
-        (("--scores", "-", "d", "classes", "o"), "--spark reads files"),
-        (("d", "classes"), "can't open output directory"),
-        (("--threads", "2", "d", "classes", "o"), "--threads cannot be used with --spark"),
-    ],
-)
-def test_options_are_looked_at_before_spark_starts(argv, words, models, monkeypatch, capsys):
-    monkeypatch.chdir(models)
-    monkeypatch.setattr(spark_session, "Session", lambda *_: pytest.fail("Spark was started"))
-    assert svm_predict(["--spark", "local[2]", *argv]) == 1
-    err = capsys.readouterr().err
-    assert words in err and err.count("\n") == 1
-
-
-def copy(source, part):
-    """A scorer that copies and counts lines."""
-    buffer = bytearray(1 << 20)
-    n = source.read_into(buffer)
-    yield (bytes(buffer[:n]),)
-    return buffer[:n].count(b"\n")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def this_file_goes_to_executors():
-    """Pickles this module's functions by value, because executors cannot import it."""
-    from pyspark import cloudpickle
-
-    cloudpickle.register_pickle_by_value(sys.modules[__name__])
-
-
-def fails_at_first(source, part):
-    """`copy`, by a task whose first attempt ends in the middle of its second part."""
-    from pyspark import TaskContext
-
-    if part == 1 and TaskContext.get().attemptNumber() == 0:
-        yield (b"half\n",)
-        raise RuntimeError("an executor is lost")
-    return (yield from copy(source, part))
-
-
-def test_a_task_that_fails_once_counts_once(session, tmp_path):
-    data = REPOSITORY / "data" / "digits"
-    tallies = spark_predict.score(session, str(data), [str(tmp_path / "o")], fails_at_first, lambda *_: None)
-    assert sum(tallies) == 1200
-    assert joined(tmp_path / "o") == data.read_bytes()
-
-
-def test_an_interrupt_leaves_nothing(session, tmp_path):
-    def interrupt(done, total):
-        raise KeyboardInterrupt
-
-    data = REPOSITORY / "data" / "digits"
-    with pytest.raises(KeyboardInterrupt):
-        spark_predict.score(session, str(data), [str(tmp_path / "o")], copy, interrupt)
-    assert os.listdir(tmp_path) == []
-
-
-def test_a_directory_that_appears_meanwhile_is_left_alone(session, tmp_path):
-    def appear(done, total):
-        (tmp_path / "o").mkdir(exist_ok=True)
-
-    data = REPOSITORY / "data" / "digits"
-    with pytest.raises(SvmtoolError, match="can't write .*/o: "):
-        spark_predict.score(session, str(data), [str(tmp_path / "o")], copy, appear)
-    assert os.listdir(tmp_path) == ["o"] and os.listdir(tmp_path / "o") == []
-
-
-def test_of_two_directories_both_are_written_or_none(run, models, tmp_path, monkeypatch):
-    publish = spark_predict._Folder.publish
-
-    def appears(folder):
-        if folder._name == str(tmp_path / "s"):
-            (tmp_path / "s").mkdir()
-        publish(folder)
-
-    monkeypatch.setattr(spark_predict._Folder, "publish", appears)
-    data = REPOSITORY / "data" / "digits"
-    status, out, err = run("--spark", "x", "--scores", tmp_path / "s", data, models / "classes", tmp_path / "o")
-    assert (status, out) == (1, "")
-    assert err == f"can't write {tmp_path}/s: it was created by another process; nothing was written\n"
-    assert os.listdir(tmp_path) == ["s"] and os.listdir(tmp_path / "s") == []
-
-
-def test_the_first_of_several_bad_lines_is_named(session, tmp_path):
-    """For any order of the partitions."""
-    for name in "abcd":
-        (tmp_path / name).write_bytes(b"3 1:1\n" * 100)
-    for asked in (f"{tmp_path}/[abcd]", f"{tmp_path}/b,{tmp_path}/a,{tmp_path}/c"):
-        with pytest.raises(DataError) as e:
-            spark_predict.score(session, asked, [str(tmp_path / "o")], bad_but_slow, lambda *_: None)
-        assert (e.value.line, e.value.file) == (7, f"{tmp_path}/{'a' if '[' in asked else 'b'}")
-
-
-def bad_but_slow(source, part):
-    """All parts but the first fail at once, the first after some time."""
-    time.sleep(0.0 if part else 1.0)
-    raise DataError(7, "", "token", "reason")
-    yield
-
-
-@pytest.mark.parametrize("whole", [True, False])
-def test_a_fault_is_counted_from_the_beginning_of_its_file(whole, session, tmp_path):
-    """Also if the line counts of earlier parts are unknown, several splits are merged, or other files precede."""
-    for name, rows in (("a", 10), ("b", 100)):
-        (tmp_path / name).write_bytes(b"x\n" * rows)
-    text = Text(session, f"{tmp_path}/a,{tmp_path}/b")
-    text.splits = session.context.textFile(f"{tmp_path}/a,{tmp_path}/b", 4)
-    part = text.splits.getNumPartitions() - 1  # the last of b
-    assert part > 2
-    ahead = text.splits.mapPartitionsWithIndex(lambda k, rows: [sum(1 for _ in rows)]).collect()[:part]
-    fault = DataError(7 + (sum(ahead) if whole else 0), "", "token", "reason")
-    text.partitions = 1
-    e = text.fault(0, fault) if whole else text.fault_in([part], fault, {1: ahead[1]})
-    assert (e.line, e.file) == (sum(ahead) - 10 + 7, str(tmp_path / "b"))
-
-
-def test_a_fault_in_a_file_that_is_read_twice(session, tmp_path):
-    (tmp_path / "a").write_bytes(b"x\n" * 100)
-    text = Text(session, f"{tmp_path}/a")
-    text.splits = session.context.textFile(f"{tmp_path}/a,{tmp_path}/a", 4)
-    counts = text.splits.mapPartitionsWithIndex(lambda k, rows: [sum(1 for _ in rows)]).collect()
-    assert len(counts) == 4 and counts[0] == counts[2]
-    assert text.fault_in([3], DataError(7, "", "token", "reason"), {}).line == counts[0] + 7
 
 
 def test_the_command_on_a_standalone_cluster(models, tmp_path):

@@ -13,12 +13,11 @@ import numpy as np
 import pytest
 from spark_blocks import cut, far, numbers_text, parse, same, settings_of
 
-from svmtool.distributed import listener, rank
+from svmtool.distributed import rank
 from svmtool.distributed.block import Block
-from svmtool.distributed.rank import FANOUT, Rank, portable, topology
-from svmtool.distributed.reading import _pieces, table_of
+from svmtool.distributed.rank import Rank, topology
 from svmtool.distributed.stage import Ranks
-from svmtool.errors import DataError, SvmtoolError
+from svmtool.errors import DataError
 from svmtool.tolerances import DENSE_BELOW
 
 PATIENCE = 30.0  # seconds until a test is given up
@@ -113,26 +112,6 @@ class Number:
         return self.index if name == "who" else (np.full(3, 0.1 * 1.7**self.index), self.index)
 
 
-@pytest.mark.parametrize("size", [1, 7, 8, 9, 16, 64, 73, 1600])
-def test_the_tree_is_flat_while_it_may_be_and_has_each_task_once(size):
-    first, places = topology(size)
-    seen, level, depth = [], list(first), 0
-
-    def below(index: int) -> list[int]:
-        return [index, *(i for child in places[index][1] for i in below(child))]
-
-    for index in range(size):
-        assert len(places[index][1]) <= FANOUT
-        assert all(places[child][0] == index for child in places[index][1])
-        assert below(index) == list(range(index, index + len(below(index))))  # in the order of the rows
-    assert [i for index in first for i in below(index)] == list(range(size)) and len(first) == min(size, FANOUT)
-    while level:
-        seen, level, depth = seen + level, [c for i in level for c in places[i][1]], depth + 1
-    assert sorted(seen) == list(range(size)) and depth <= 1 + np.ceil(np.log(size) / np.log(FANOUT))
-    assert all(places[index] == (None, ()) for index in range(size)) or size > FANOUT
-    assert topology(size, size) == (tuple(range(size)), [(None, ())] * size)
-
-
 @pytest.mark.parametrize("size", [1, 9, 80])  # trees of one, two and three levels
 def test_answers_are_in_the_order_of_the_rows_and_sums_the_same_whenever_they_come(size):
     found = []
@@ -193,47 +172,3 @@ def test_of_faults_the_first_in_order_is_reported(bad):
     with contextlib.closing(Threads(make, 20)) as ranks, pytest.raises(DataError) as error:
         ranks.sum("sum")
     assert error.value.line == min(bad)
-
-
-def test_what_a_block_cannot_do_is_reported_with_its_reason():
-    text = "\n".join(f"{k} 1:1" for k in range(10001)) + "\n"
-    with contextlib.closing(Threads(blocks_of(text, 1), 1)) as ranks:
-        with pytest.raises(SvmtoolError, match="is this a regression"):
-            ranks.gather("classes")
-    with contextlib.closing(Threads(blocks_of(text, 10), 10)) as ranks:
-        with pytest.raises(RuntimeError, match="(?s)in an executor: .*no_such_thing"):
-            ranks.gather("no_such_thing")
-
-
-def test_a_task_reads_no_further_than_a_bad_line(monkeypatch):
-    monkeypatch.setattr("svmtool.distributed.reading.CHUNK_BYTES", 1)
-    lines = iter([b"1 1:1", b"1 1:x", b"1 1:2"])
-    with pytest.raises(DataError, match="line 2"):
-        table_of(_pieces(0, lines))
-    assert list(lines) == [b"1 1:2"]
-
-
-def test_ranks_of_a_lost_attempt_are_not_taken_for_the_newest():
-    """Its tasks may connect after those of the next attempt, whose numbers are larger."""
-    with contextlib.closing(Ranks("127.0.0.1", 3)) as ranks:
-        ends = []
-
-        def connect(rank: int, attempt: int) -> None:
-            mine = listener.connect(("127.0.0.1", ranks.listener.port), ranks.key)
-            mine.send((rank, attempt))
-            ends.append(mine)
-
-        for rank, attempt in [(0, 10), (2, 12), (1, 14), (0, 13), (2, 15)]:
-            connect(rank, attempt)
-        with ranks._changed:
-            assert ranks._changed.wait_for(lambda: len(ranks._links) == 3, PATIENCE)
-        connect(1, 11)
-        with pytest.raises(EOFError):
-            ends[-1].recv()
-        assert {rank: attempt for rank, (attempt, _) in ranks._links.items()} == {0: 13, 1: 14, 2: 15}
-        for end in ends:
-            end.close()
-
-
-def test_errors_of_memory_are_reported_as_such():
-    assert "use more executors" in str(portable(MemoryError()))

@@ -7,9 +7,7 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 import sys
-import threading
 from types import SimpleNamespace
 
 import numpy as np
@@ -21,10 +19,7 @@ from svmtool import registry
 from svmtool.distributed import train
 from svmtool.distributed.reading import Text
 from svmtool.distributed.session import error_text
-from svmtool.distributed.stage import BarrierStage
-from svmtool.errors import SvmtoolError
 from svmtool.formats.models import linear
-from svmtool.models.linear import sigmoids_of
 
 
 @pytest.mark.parametrize(
@@ -44,8 +39,7 @@ def test_what_cannot_be_is_refused_in_a_sentence(argv, words, svm_train):
 
 
 @pytest.mark.parametrize(
-    ("master", "words"),
-    [("nonsense", "not a master URL"), ("spark://127.0.0.1:1", "no master answers (127.0.0.1:1: ")],
+    ("master", "words"), [("nonsense", "not a master URL"), ("spark://127.0.0.1:1", "no master answers (127.0.0.1:1: ")]
 )
 def test_invalid_masters_are_refused(master, words, svm_train):
     status, out, err = svm_train("-s", 2, "--spark", master, "d", data="1 1:1\n-1 1:2\n")
@@ -84,13 +78,6 @@ def test_pyspark_or_java_may_be_absent(svm_train, monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda name: None)
     status, out, err = svm_train("-s", 2, "--spark", "local[2]", "d", data="1 1:1\n")
     assert status == 1 and "no java on the PATH" in err
-
-
-def test_without_the_option_nothing_of_spark_is_imported(command, tmp_path):
-    (tmp_path / "d").write_text("1 1:1\n-1 1:2\n")
-    code = "import sys\nfrom svmtool.cli.train import main\nassert main(['-q', 'd']) == 0\n"
-    code += "assert not [m for m in sys.modules if 'spark' in m]"
-    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, timeout=60)
 
 
 # With Spark
@@ -164,18 +151,6 @@ def test_folds_are_those_of_memory(argv, spark_train, svm_train, data):
 
 
 @on_spark
-@pytest.mark.parametrize(("number", "name"), [(2, "breast_cancer"), (3, "digits"), (0, "breast_cancer")])
-def test_sigmoids_are_those_of_memory(number, name, spark_train, svm_train, data):
-    for train_it, model in ((spark_train, "far"), (svm_train, "near")):
-        status, out, err = train_it("-q", "-s", number, "-b", 1, "--gap", "1e-8", data / name, model)
-        assert (status, err) == (0, "")
-    far_model, near = linear.read("far"), linear.read("near")
-    assert far_model.gives_probabilities
-    a, b = (np.array(sigmoids_of(model)) for model in (far_model, near))
-    np.testing.assert_allclose(a, b, rtol=5e-2)
-
-
-@on_spark
 def test_folders_globs_and_compressed_files(spark_train, tmp_path):
     import bz2
     import gzip
@@ -217,58 +192,10 @@ def test_invalid_paths_are_refused(spark_train, tmp_path):
         assert not (tmp_path / "m").exists()
 
 
-@on_spark
-def test_empty_files(spark_train, tmp_path):
-    (tmp_path / "d").write_text("")
-    status, out, err = spark_train("-q", "-s", 2, tmp_path / "d", "m")
-    assert (status, out) == (0, "") and "has no rows" in err
-    (tmp_path / "folder").mkdir()
-    status, out, err = spark_train("-q", "-s", 2, tmp_path / "folder", "m")
-    assert (status, out) == (1, "") and "no file matches" in err
-
-
-@on_spark
-def test_files_of_a_folder_are_read_in_order_of_names(spark_train, tmp_path):
-    """The classes of a model are in the order of appearance in the rows."""
-    folder = tmp_path / "parts"
-    folder.mkdir()
-    for label in (5, 3, 9, 1, 7):
-        (folder / f"part-{9 - label}").write_text(f"{label} {label}:1\n")
-    status, out, err = spark_train("-q", "-s", 2, folder, "m")
-    assert (status, err) == (0, "") and linear.read("m").labels == (9, 7, 5, 3, 1)
-    (folder / "part-0").write_bytes(b"9 1:1 \r\n9 2:2\r3:1\n")
-    status, out, err = spark_train("-q", "-s", 2, folder, "m")
-    assert status == 1 and "at line 2: " in err and "part-0: token '2:2\\r3:1'" in err
-
-
-NAMES = [
-    "a,b.txt",
-    ",",
-    "sp ace",
-    " at ends ",
-    "ha#sh",
-    "per%20cent",
-    "ünï-日本",
-    "br[1]",
-    "br[1",
-    "cu{1,2}",
-    "cu{1",
-    "x}y",
-]
-NAMES += [
-    "st*r",
-    "qu?st",
-    "back\\slash",
-    "$x",
-    "${user.home}",
-    "ca^ret",
-    "(p",
-    "p|q",
-    "[!a]",
-    "a=b",
-    "quo'te\"",
-    "am&p;",
-]
+NAMES = (
+    "a,b.txt", ",", "sp ace", " at ends ", "ha#sh", "per%20cent", "ünï-日本", "br[1]", "br[1", "cu{1,2}", "cu{1",
+    "st*r", "qu?st", "back\\slash", "${user.home}", "p|q", "quo'te\"",
+)  # fmt: skip
 
 
 @on_spark
@@ -290,26 +217,6 @@ def test_existing_names_are_used_unchanged(session, tmp_path):
 
 
 @on_spark
-def test_folders_in_folders_are_read_by_name(session, tmp_path):
-    for name in ("b=2/h/b", "b=2/h/a", "b=2/z", "b=1/k", "b=1/j", "_temporary/q", "aa", "zz", "_SUCCESS", ".zz.crc"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(name)
-    (tmp_path / "empty").mkdir()
-    for path in (tmp_path, f"{tmp_path}/*"):
-        assert b" ".join(Text(session, str(path)).splits.collect()) == b"aa b=1/j b=1/k b=2/h/a b=2/h/b b=2/z zz"
-
-
-@on_spark
-@pytest.mark.parametrize("name", ["_hidden", "a,", "co:lon", "x[", "x{", "[xy]*", "empty"])
-def test_names_that_cannot_be_read_are_refused_in_a_sentence(name, session, tmp_path):
-    for there in ("_hidden", "a", "co:lon"):
-        (tmp_path / there).write_text("1 1:1")
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(SvmtoolError, match="^can't open input file.*: (?!.*Exception)"):
-        Text(session, f"{tmp_path}/{name}")
-
-
-@on_spark
 def test_limits_and_ctrl_c_keep_the_best_model(spark_train, session, data, monkeypatch):
     ours = ("-q", "-s", 31, "--method", "fast")
     status, out, err = spark_train(*ours, "--max-iter", 2, "--strict", data / "digits", "m")
@@ -325,47 +232,3 @@ def test_limits_and_ctrl_c_keep_the_best_model(spark_train, session, data, monke
     status, out, err = spark_train(*ours, "--gap", "1e-9", data / "digits", "m")
     assert status == 130 and "m holds the best model so far" in err
     assert np.all(np.isfinite(linear.read("m").W))
-
-
-@on_spark
-def test_ctrl_c_while_java_works_is_no_traceback(session, caplog):
-    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
-    with pytest.raises(KeyboardInterrupt):
-        session.context._jvm.java.lang.Thread.sleep(3000)
-    assert caplog.records == []
-
-
-@on_spark
-def test_a_large_file_is_cut_in_as_many_splits_as_tasks(session, tmp_path):
-    """Else all its text would be shuffled before the barrier stage."""
-    with open(tmp_path / "large", "wb") as f:
-        f.truncate(500_000_000)  # a hole: nothing is read
-    assert Text(session, str(tmp_path / "large"), few=True).splits.getNumPartitions() == session.slots
-
-
-@on_spark
-def test_more_splits_than_tasks_are_joined_in_order(session, tmp_path):
-    """A barrier stage has a task for each partition: neighbouring files are merged."""
-    lines = numbers_text(3, n=300).splitlines(keepends=True)
-    cuts = [0, 3, 50, 51, 51, 200, 300]
-    for k, (low, high) in enumerate(zip(cuts, cuts[1:], strict=False)):
-        (tmp_path / f"part-{k}").write_text("".join(lines[low:high]))
-    text = Text(session, str(tmp_path), few=True)
-    assert text.partitions == 2 and text.splits.getNumPartitions() >= 5
-    parts = text.rows().glom().collect()
-    assert b"".join(piece for part in parts for _, piece in part) == "".join(lines).encode()
-    sizes = [sum(len(piece) for _, piece in part) for part in parts]
-    assert len(sizes) == 2 and min(sizes) > 0.2 * sum(sizes)
-    whole = tmp_path / "whole"
-    whole.write_text("".join(lines))
-    assert Text(session, str(whole), few=True).splits.getNumPartitions() == 2
-
-
-@on_spark
-def test_fewer_places_than_partitions_is_a_sentence(session, tmp_path):
-    (tmp_path / "d").write_text(numbers_text(2))
-    text = Text(session, str(tmp_path / "d"), few=True)
-    text.splits = session.context.textFile(str(tmp_path / "d"), 4, use_unicode=False)
-    text.partitions = text.splits.getNumPartitions()
-    with pytest.raises(SvmtoolError, match=r"^ERROR: --spark: a barrier stage needs a free core for each task"):
-        BarrierStage(session, text)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import weakref
-
 import numpy as np
 import pytest
 
@@ -46,14 +43,3 @@ def test_a_callable_kernel_receives_what_is_given(name):
         make(kernel=lambda A, B: [[1.0]]).fit(words, Y)
     with pytest.raises(ValueError, match="^Input kernel contains infinity or a value too large"):
         make(kernel=lambda A, B: [[HUGE] * len(B)] * len(A)).fit(X, Y)
-
-
-def test_a_callable_kernel_goes_with_its_estimator():
-    def kernel(A, B):
-        return A @ B.T
-
-    alive = weakref.ref(kernel)
-    ours.SVC(kernel=kernel).fit(X, Y)
-    del kernel
-    gc.collect()
-    assert alive() is None

@@ -9,11 +9,10 @@ import pytest
 
 pytest.importorskip("sklearn", reason="needs scikit-learn: pip install 'svmtool[sklearn]'")
 
-import scipy.sparse as sp  # noqa: E402
 from joblib import Parallel, delayed, parallel_backend  # noqa: E402
 from sklearn.base import clone  # noqa: E402
 from sklearn.calibration import CalibratedClassifierCV  # noqa: E402
-from sklearn.datasets import load_breast_cancer, make_classification  # noqa: E402
+from sklearn.datasets import load_breast_cancer  # noqa: E402
 from sklearn.ensemble import StackingClassifier  # noqa: E402
 from sklearn.exceptions import ConvergenceWarning, NotFittedError  # noqa: E402
 from sklearn.inspection import permutation_importance  # noqa: E402
@@ -21,7 +20,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score  # noqa: E402
 from sklearn.multiclass import OneVsRestClassifier  # noqa: E402
 from sklearn.pipeline import make_pipeline  # noqa: E402
 from sklearn.preprocessing import StandardScaler  # noqa: E402
-from test_against_sklearn import iris, same, two_classes  # noqa: E402
+from test_against_sklearn import iris, two_classes  # noqa: E402
 
 import svmtool.sklearn as ours  # noqa: E402
 
@@ -39,15 +38,6 @@ def test_probabilities(method, make, data):
     assert np.allclose(p.sum(axis=1), 1.0) and np.mean(model.classes_[p.argmax(axis=1)] == model.predict(X)) > 0.85
     assert (pickle.loads(pickle.dumps(model)).predict_proba(X) == p).all()
     assert not hasattr(make(), "predict_proba")
-
-
-def test_probabilities_do_not_depend_on_the_shape_of_decision_values():
-    X, y = iris()
-    p, q = (
-        ours.SVC(probability="isotonic", decision_function_shape=shape).fit(X, y).predict_proba(X)
-        for shape in ("ovr", "ovo")
-    )
-    assert (p == q).all()
 
 
 @pytest.mark.parametrize("make", ALL)
@@ -96,22 +86,6 @@ def test_warnings_and_errors():
         ours.LinearSVC(penalty="l1", loss="hinge").fit(X, y)
 
 
-def test_warm_start_begins_at_the_last_answer():
-    X, y = load_breast_cancer(return_X_y=True)
-    X = StandardScaler().fit_transform(X)
-    cold = ours.LogisticRegression(l1_ratio=1.0, tol=1e-8, warm_start=True).fit(X, y)
-    first = cold.n_iter_.sum()
-    assert cold.fit(X, y).n_iter_.sum() <= first and cold.gap_ <= 1e-8
-
-
-def test_dataframes_and_set_output():
-    pd = pytest.importorskip("pandas", reason="needs pandas")
-    X, y = two_classes()
-    frame = pd.DataFrame(X, columns=[f"f{i}" for i in range(6)])
-    model = make_pipeline(StandardScaler().set_output(transform="pandas"), ours.LinearSVC()).fit(frame, y)
-    assert list(model[-1].feature_names_in_) == list(frame.columns)
-
-
 @pytest.mark.filterwarnings("ignore:OrdinalSVM ranks the classes by the alphabet")
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("name", ours.__all__)
@@ -147,63 +121,6 @@ def test_onnx(name, classes):
         np.testing.assert_allclose((scores[:, 1] if classes == 2 else scores), model.decision_function(X), atol=1e-3)
 
 
-@pytest.mark.parametrize("name", ["SVC", "NuSVC", "SVR", "OneClassSVM"])
-def test_onnx_of_a_precomputed_kernel(name):
-    skl2onnx = pytest.importorskip("skl2onnx", reason="needs skl2onnx")
-    runtime = pytest.importorskip("onnxruntime", reason="needs onnxruntime")
-    from svmtool.sklearn import onnx
-
-    onnx.register()
-    X, y = iris()
-    X = X + 5.0 * (name == "OneClassSVM")  # its plane needs rows on one side of 0
-    K = (X @ X.T).astype(np.float32)
-    model = getattr(ours, name)(kernel="precomputed", **({"nu": 0.2} if name == "NuSVC" else {}))
-    model.fit(K, X[:, 0] if name == "SVR" else y)
-    session = runtime.InferenceSession(skl2onnx.to_onnx(model, K[:1]).SerializeToString())
-    found = session.run(None, {session.get_inputs()[0].name: K})[0].ravel()
-    if name == "SVR":
-        np.testing.assert_allclose(found, model.predict(K), atol=1e-3)
-    else:
-        assert np.mean(found == model.predict(K)) > 0.98
-
-
-def test_what_onnx_has_no_form_for():
-    skl2onnx = pytest.importorskip("skl2onnx", reason="needs skl2onnx")
-    from svmtool.sklearn import onnx
-
-    onnx.register()
-    X, y = two_classes()
-    for options in ({"kernel": lambda a, b: a @ b.T}, {"probability": "isotonic"}):
-        model = ours.SVC(**options).fit(X, y)
-        with pytest.raises(ValueError, match="ONNX"):
-            skl2onnx.to_onnx(model, X[:1].astype(np.float32))
-
-
-@pytest.mark.parametrize("classes", [2, 3])
-def test_onnx_probabilities(classes):
-    skl2onnx = pytest.importorskip("skl2onnx", reason="needs skl2onnx")
-    runtime = pytest.importorskip("onnxruntime", reason="needs onnxruntime")
-    from svmtool.sklearn import onnx
-
-    onnx.register()
-    X, y = iris()
-    X, y = X.astype(np.float32), np.minimum(np.searchsorted(["a", "b", "c"], y), classes - 1)
-    model = ours.LogisticRegression().fit(X, y)
-    text = skl2onnx.to_onnx(model, X[:1], options={"zipmap": False}).SerializeToString()
-    session = runtime.InferenceSession(text, providers=["CPUExecutionProvider"])
-    found = session.run(None, {session.get_inputs()[0].name: X})[1]
-    np.testing.assert_allclose(found, model.predict_proba(X), atol=1e-5)
-
-
-def test_warnings_stand_at_the_line_that_called():
-    X, y = load_breast_cancer(return_X_y=True)
-    for make in (ours.LinearSVC, ours.SVC, ours.LinearSVR, ours.LinearOneClassSVM):
-        options = {} if make is ours.LinearOneClassSVM else {"C": 100.0}
-        with pytest.warns(ConvergenceWarning) as found:
-            make(max_iter=1, tol=1e-12, **options).fit(X, y)
-        assert {w.filename for w in found} == {__file__}
-
-
 def test_a_refused_change_leaves_an_adaptable_model_as_it_was():
     X, y = iris()
     y = np.searchsorted(["a", "b", "c"], y)
@@ -219,64 +136,6 @@ def test_a_refused_change_leaves_an_adaptable_model_as_it_was():
     with pytest.raises(ValueError, match="all strings or all numbers"):
         model.partial_fit(X[:2], ["a", "b"])
     assert (model.coef_ == before).all() and model.n_samples_seen_ == len(y)
-
-
-def test_support_vectors_are_counted_among_all_rows():
-    X, y = two_classes()
-    w = np.ones(len(y))
-    w[::3] = 0.0
-    model = ours.SVC().fit(X, y, w)
-    assert (w[model.support_] > 0.0).all() and (X[model.support_] == model.support_vectors_).all()
-    K = X @ X.T
-    given = ours.SVC(kernel="precomputed").fit(K, y, w)
-    same(given.decision_function(K), ours.SVC(kernel="linear").fit(X, y, w).decision_function(X), 1e-2)
-    p = ours.SVC(kernel="precomputed", probability="isotonic").fit(K, y).predict_proba(K)
-    assert np.allclose(p.sum(axis=1), 1.0)
-
-
-def test_many_features_have_no_leave_one_out_score():
-    X = sp.random(60, 3000, 0.01, format="csr", random_state=0)
-    assert ours.LSSVC().fit(X, np.arange(60) % 2).loo_score_ is None
-
-
-def test_l1_ratio_is_the_penalty():
-    X, y = two_classes()
-    l2, l1 = ours.LogisticRegression(l1_ratio=0.0).fit(X, y), ours.LogisticRegression(l1_ratio=1.0, C=0.05).fit(X, y)
-    assert l2.coef_.all() and not l1.coef_.all()
-    with pytest.warns(UserWarning, match="Inconsistent values: penalty=l1 with l1_ratio=0.0"):
-        old = ours.LogisticRegression(penalty="l1", C=0.05).fit(X, y)
-    assert (old.coef_ == l1.coef_).all()
-
-
-def test_a_warm_start_with_other_classes_begins_anew():
-    X, y = iris()
-    model = ours.LinearSVC(warm_start=True).fit(X[y != "c"], y[y != "c"])
-    same(model.fit(X, y).coef_, ours.LinearSVC().fit(X, y).coef_, 1e-2)
-    assert model.set_params(fit_intercept=False).fit(X, y).converged_
-
-
-def test_an_interrupted_fit_leaves_the_estimator_unfitted(monkeypatch):
-    from svmtool import api
-
-    X, y = two_classes()
-    model = ours.SVC().fit(X, y)
-
-    def interrupted(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(api, "fit", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        model.fit(X, y)
-    with pytest.raises(NotFittedError):
-        model.predict(X)
-
-
-def test_crammer_singer_converges_on_small_data():
-    for seed in (1, 4, 6):  # of eight those of the most epochs
-        X, y = make_classification(
-            60, 5, n_informative=4, n_redundant=0, n_classes=3, n_clusters_per_class=1, random_state=seed, flip_y=0.1
-        )
-        assert ours.LinearSVC(multi_class="crammer_singer").fit(X, y).gap_ <= 1e-4
 
 
 class Counting:
@@ -316,34 +175,6 @@ def test_callbacks_hear_of_each_iteration(make):
         "teardown",
     ]
     assert (count > 0) == (make is not ours.AdaptableLSSVC), "only a model by sums has no iterations"
-
-
-@pytest.mark.parametrize("name", ["LinearSVC", "LinearSVR", "LogisticRegression", "LpSVC", "LSSVC"])
-def test_callbacks_get_an_estimator_of_the_weights_so_far(name):
-    pytest.importorskip("sklearn.callback", reason="needs scikit-learn 1.9")
-    scores = []
-
-    class Scores:
-        """Scores the estimator that stands for the weights after each task."""
-
-        def setup(self, estimator, context):
-            pass
-
-        def on_fit_task_begin(self, estimator, context, **more):
-            pass
-
-        def on_fit_task_end(self, estimator, context, *, X=None, y=None, metadata=None, fitted_estimator=None):
-            if fitted_estimator is not None:
-                scores.append((fitted_estimator.score(X, y), fitted_estimator.coef_))
-
-        def teardown(self, estimator, context):
-            pass
-
-    X, y = two_classes()
-    model = getattr(ours, name)().set_callbacks(Scores()).fit(X, X[:, 0] if name == "LinearSVR" else y)
-    assert len(scores) >= 1
-    assert scores[-1][0] == model.score(X, X[:, 0] if name == "LinearSVR" else y)
-    np.testing.assert_array_equal(scores[-1][1], model.coef_)
 
 
 def test_fits_in_32_threads_have_the_bits_of_one_after_the_other():

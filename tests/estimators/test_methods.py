@@ -64,17 +64,3 @@ def test_the_papers_algorithm_on_request(name, monkeypatch):
     assert max(a.dual, b.dual) <= min(a.primal, b.primal) + 1e-9 * abs(a.primal)
     with pytest.raises(ValueError, match="The 'method' parameter of"):
         fitted(name, monkeypatch, method="printed")
-
-
-def test_samples_and_limits_of_a_papers_algorithm(monkeypatch):
-    model, [row] = fitted("FastOneClassSVM", monkeypatch, method="paper", sample=10, theta=0.2, random_state=3)
-    assert row.number == 81 and row.printed and model.converged_
-    with pytest.warns(
-        ConvergenceWarning, match="FastOneClassSVM: not converged: Solver terminated early.*: raise max_"
-    ):
-        estimators.FastOneClassSVM(method="paper", theta=1e-6, max_iter=1).fit(rows_and_classes("FastOneClassSVM")[0])
-
-
-def test_a_free_intercept_with_the_hinge_uses_the_engine(monkeypatch):
-    _, used = fitted("LinearSVC", monkeypatch, loss="hinge", regularize_intercept=False)
-    assert [(row.number, row.printed) for row in used] == [(31, False)]

@@ -22,7 +22,7 @@ SHARES = 1e-3, 0.1, 0.25, 1.0 - 1e-6
 
 def sets():
     """Rows with a boundary through some of them: duplicates, whole numbers, far rows, few rows; and centred ones."""
-    for seed in range(2):
+    for seed in range(1):
         rng = np.random.default_rng(seed)
         plain = rng.normal(size=(40, 3)) + 2.0
         yield "plain", plain
@@ -65,7 +65,7 @@ def test_nu_bounds_the_rows_outside_and_every_face_agrees(kernel, tmp_path):
 
 def test_the_commands_call_the_same_rows_inside(command, svm_train):
     """A model of Python by svm-predict, and one of svm-train."""
-    for name, X in list(sets())[:8]:
+    for name, X in sets():
         Path("d").write_text(
             "".join("1 " + " ".join(f"{j}:{v!r}" for j, v in enumerate(x, 1)) + "\n" for x in X.tolist())
         )

@@ -49,12 +49,6 @@ def test_an_ordered_categorical_has_its_own_order(form):
                 assert again.class_weight_.tolist() == list(weight.values())
 
 
-def test_rows_without_weight_leave_their_class_out():
-    y = pd.Categorical.from_codes(RANK, ["b", "d", "a", "c"], ordered=True)
-    made = OrdinalSVM().fit(X, y, sample_weight=(RANK != 1).astype(float))
-    assert made.classes_.tolist() == ["b", "a", "c"]
-
-
 @pytest.mark.parametrize("kind", ["strings", "objects", "unordered"])
 def test_names_without_an_order_are_shown_in_theirs(kind):
     names = np.array(["low", "mid", "high", "top"])[RANK]

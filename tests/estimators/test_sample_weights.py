@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import sklearn.linear_model
 import sklearn.svm
-from sklearn.multiclass import OneVsRestClassifier
 from sklearn.utils import compute_class_weight
 
 from svmtool import sklearn as ours
@@ -52,25 +51,6 @@ def test_balanced_counts_what_scikit_learn_counts(make, classes):
     assert model.class_weight_ == pytest.approx(wanted)
 
 
-def test_balanced_models_are_scikit_learns():
-    X, y, w = made(2)
-    pairs = (
-        (sklearn.svm.SVC(class_weight="balanced", tol=1e-6, gamma=0.4),
-         ours.SVC(class_weight="balanced", tol=1e-6, gamma=0.4)),
-        (sklearn.linear_model.LogisticRegression(class_weight="balanced", tol=1e-10, max_iter=10000),
-         ours.LogisticRegression(class_weight="balanced", tol=1e-10)),
-    )  # fmt: skip
-    for theirs, mine in pairs:
-        if "sample_weight" not in inspect.signature(compute_class_weight).parameters and not isinstance(mine, ours.SVC):
-            continue  # older versions of its logistic regression count rows
-        for some in (None, w):
-            f, g = (model.fit(X, y, sample_weight=some).decision_function(X) for model in (theirs, mine))
-            assert f == pytest.approx(g, abs=1e-3)
-    # within a meta-estimator that hands the weights on
-    f, g = (OneVsRestClassifier(m(class_weight="balanced", gamma=0.4)).fit(X, y) for m in (sklearn.svm.SVC, ours.SVC))
-    assert np.mean(f.predict(X) == g.predict(X)) > 0.98
-
-
 @pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
 @pytest.mark.parametrize("make", [m for m in CLASSIFIERS if m is not ours.LogisticRegression])
 def test_probabilities_count_weights(make, method):
@@ -106,10 +86,3 @@ def test_negative_weights_leave_rows_out(name):
     for none in (np.zeros(60), -w * (w < 0) - 1.0):
         with pytest.raises(ValueError, match="zero"):
             make().fit(X, y, sample_weight=none)
-
-
-def test_nusvc_takes_class_weight():
-    X, y, _ = made(5)
-    with pytest.warns(UserWarning, match="class_weight has no effect"):
-        model = ours.NuSVC(nu=0.2, class_weight={"no": 4.0, "yes": 1.0}).fit(X, y)
-    assert np.array_equal(model.decision_function(X), ours.NuSVC(nu=0.2).fit(X, y).decision_function(X))

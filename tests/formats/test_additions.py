@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import gzip
 
-import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from test_malformed import REFUSED
 
 import svmtool
 from svmtool.cli import scale
 from svmtool.cli.predict import command as predict
-from svmtool.errors import DataError, SvmtoolError
+from svmtool.errors import DataError
 from svmtool.formats.svmlight import additions
 from svmtool.formats.svmlight import table as svmlight
 from svmtool.formats.svmlight.inputs import NO_QID
-from svmtool.training.validation.folds import group_folds
 
 TEXT = b"""\
 # a comment: with colons 1:2
@@ -52,13 +48,6 @@ def test_rows_are_those_of_the_plain_text(files, packed):
     assert arrays(found) == arrays(svmlight.read("p"))
     assert found.groups.tolist() == [1, 2, additions.NO_QUERY, -3]
     assert svmlight.read("p").groups is None
-
-
-def test_blocks_have_additions_of_their_own(files):
-    with svmlight.open_source("a") as source:
-        found = svmlight.joined(list(svmlight.raw_tables(source, 20)))
-    assert arrays(found) == arrays(svmlight.read("p"))
-    assert found.groups.tolist() == [1, 2, additions.NO_QUERY, -3]
 
 
 @pytest.mark.parametrize("line, token, reason", [r for r in REFUSED if b"#" not in r[0] and r[0].strip()])
@@ -102,13 +91,6 @@ def test_predictions_scales_and_errors_of_the_commands(files, capfdbinary):
     assert b"failed to read labels: a: line 3: 'x' is not a number" in capfdbinary.readouterr().err
 
 
-def test_training_says_that_queries_are_not_used(svm_train, files):
-    status, _, err = svm_train("-q", "a", "m")
-    assert (status, err.count("\n")) == (0, 1) and "qid are not used: -v N --groups" in err
-    assert svm_train("-q", "p", "n") == (0, "", "")
-    assert (files / "m").read_bytes() == (files / "n").read_bytes()
-
-
 @pytest.mark.parametrize("kernel", [[], ["-t", 2]])
 def test_folds_of_groups(kernel, svm_train, files):
     rows = [f"{1 + k % 2} qid:{k // 4} 1:{k % 7} 2:{k % 2}" for k in range(40)]
@@ -131,22 +113,6 @@ def test_folds_of_groups(kernel, svm_train, files):
     assert sets == f"Wrong input format at line 2: d: token '3:1': {NO_QID}\n"
 
 
-@settings(deadline=None, max_examples=50)
-@given(st.lists(st.integers(0, 12), min_size=4, max_size=60), st.integers(2, 4), st.integers(0, 5))
-def test_no_fold_divides_a_group(groups, folds, seed):
-    groups = np.array(groups)
-    if len(set(groups.tolist())) < folds:
-        with pytest.raises(SvmtoolError, match="groups"):
-            group_folds(groups, folds, seed)
-        return
-    order, starts = group_folds(groups, folds, seed)
-    assert sorted(order.tolist()) == list(range(len(groups))) and len(starts) == folds + 1
-    parts = [set(groups[order[a:b]].tolist()) for a, b in zip(starts[:-1], starts[1:], strict=True)]
-    assert all(parts) and sum(map(len, parts)) == len(set().union(*parts))
-    sizes = np.diff(starts)
-    assert sizes.max() - sizes.min() <= np.bincount(groups).max()
-
-
 def test_python_has_queries_and_groups(files):
     (files / "a").write_bytes(b"# c\n1 qid:4 1:1 # x\n2 qid:4 1:2\n1 qid:5 1:1\n2 qid:6 1:3\n")
     X, y, query = svmtool.read_svmlight("a", query_id=True)
@@ -159,30 +125,6 @@ def test_python_has_queries_and_groups(files):
         svmtool.cross_validate(X, y, groups=query, stratified=True)
     with pytest.raises(ValueError, match="expected"):
         svmtool.search_C(X, y, groups=query[:2])
-
-
-@settings(deadline=None, max_examples=100)
-@given(st.lists(st.sampled_from([b"1 1:2", b"-1 qid:3 2:1", b"", b" ", b"# a:b", b"1 3:1 # n", b"2 #"]), max_size=12))
-def test_what_is_taken_away_comes_back(lines):
-    text = b"".join(line + b"\n" for line in lines)
-    rows = additions.removed(text, "d")
-    if rows is None:
-        assert not any(b"#" in line or b"qid" in line or not line.strip() for line in lines)
-        return
-    again = additions.removed(rows.returned(rows.text), "d")
-    if again is not None:
-        assert (again.text, again.queries, again.names) == (rows.text, rows.queries, rows.names)
-    assert rows.count == len(lines) and len(rows.lines) == rows.text.count(b"\n")
-
-
-def test_model_files_have_no_additions(files, capsys):
-    svmtool.save_model(svmtool.fit([[0.5, 1.0], [-1.0, 0.25], [0.25, -1.0]], [1, -1, 1], kernel="rbf"), "m")
-    lines = (files / "m").read_text().splitlines(keepends=True)
-    first = lines.index("SV\n") + 1
-    for line in ("\n", "# sv\n", lines[first].replace(" ", " qid:7 ", 1)):
-        (files / "n").write_text("".join([*lines[:first], line, *lines[first + 1 :]]))
-        assert predict.main(["p", "n", "o"]) == 1
-        assert "support vector 1" in capsys.readouterr().err
 
 
 def test_blank_lines_are_rows_without_labels(files):
@@ -213,11 +155,3 @@ def test_cut_labels_are_told_with_their_line(files, capfd):
     (files / "a").write_bytes(b"# c\n1,2 1:3\n2 1:1\n")
     assert scale.main(["a"]) == 0
     assert "a: line 2: only the leading number of the label '1,2' is kept\n" in capfd.readouterr().err
-
-
-def test_groups_of_wide_rows_and_of_kernel_values(svm_train, files):
-    rows = [f"{1 + k % 2} qid:{k // 4} {1 + k % 5}:1 {1500000 + k}:1" for k in range(40)]
-    assert svm_train("-q", "-v", 3, "--groups", "d", data="\n".join(rows))[0] == 0
-    X, y = np.random.default_rng(0).normal(size=(40, 3)), np.arange(40) % 2
-    found = svmtool.cross_validate(X @ X.T, y, kernel="precomputed", groups=np.arange(40) // 4, folds=3)
-    assert all(len(set(found.fold[k : k + 4])) == 1 for k in range(0, 40, 4))

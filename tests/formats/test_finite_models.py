@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from both_methods import arguments_of
-from conftest import REPOSITORY
 from reference import text_of
 from sampling import pairs_in_turn
 
@@ -23,7 +20,6 @@ from svmtool.formats.models import kernel, linear
 from svmtool.models.linear import LinearModel, sigmoid_notes
 
 SMALL = "1 1:1 2:1\n-1 1:-1 2:0.5\n1 1:2\n-1 2:-1\n"
-MEMORY = b"ERROR: not enough memory for this data: use fewer rows or features, or a machine with more memory\n"
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
@@ -105,45 +101,6 @@ def test_whatever_is_written_is_finite(svm_train, solver, data):
             assert not re.search(r"\b(nan|inf)", "\n".join(numbers), re.IGNORECASE)
 
 
-def test_warnings_of_numpy_are_not_shown(command, tmp_path):
-    (tmp_path / "d").write_text(SMALL)
-    done = command("train", "-s", 2, "-c", "1e200", "-q", "d", "m")
-    assert b".py" not in done.stderr and b"RuntimeWarning" not in done.stderr
-
-
-COMMANDS = "train -q d m", "train -q -t 2 d m", "scale d", "predict --metrics d model o", "predict d model o"
-
-
-@pytest.mark.parametrize(("kilobytes", "argv"), pairs_in_turn(range(40000, 160000, 20000), COMMANDS, 2))
-def test_too_little_memory_is_one_sentence(kilobytes, argv, svm_train, tmp_path):
-    """No message of numpy's libraries."""
-    assert svm_train("-q", "d", "model", data=SMALL)[0] == 0
-    line = f"ulimit -v {kilobytes}; exec {sys.executable} -m svmtool {argv}"
-    done = subprocess.run(["sh", "-c", line], cwd=tmp_path, capture_output=True, timeout=60)
-    plain = argv.startswith("predict d")  # which does without numpy
-    assert (done.returncode, done.stderr) in (((0, b""), (1, MEMORY)) if plain else ((1, MEMORY),))
-
-
-@pytest.mark.parametrize(
-    ("kilobytes", "argv"), pairs_in_turn([150000, 156000, 163000, 170000, 200000], ["-s 2", "-t 2 --threads 8"])
-)
-def test_little_memory_is_enough_or_one_sentence(kilobytes, argv, tmp_path):
-    """The threads' own reserves leave OpenBLAS space for its buffer."""
-    rng = np.random.default_rng(1)
-    (tmp_path / "d").write_text(text_of(rng.normal(size=(400, 40)), rng.integers(0, 5, 400)))
-    line = f"ulimit -v {kilobytes}; exec {sys.executable} -m svmtool train -q {argv} d m"
-    done = subprocess.run(["sh", "-c", line], cwd=tmp_path, capture_output=True, timeout=60)
-    assert (done.returncode, done.stderr) in ((0, b""), (1, MEMORY))
-
-
-@pytest.mark.parametrize("solver", [1, 12])
-def test_what_is_printed_of_numbers_beyond_range_is_a_number(svm_train, solver):
-    data = "".join(f"{(-1) ** k} 1:{100 + k} 2:{k % 3}\n" for k in range(9))
-    with np.errstate(all="ignore"):
-        status, out, err = svm_train("-s", solver, "-c", "1e200", "d", "m", data=data)
-    assert status == 0 and "Objective value = " in out and "nan" not in out and "not converged" in err
-
-
 @pytest.mark.parametrize(
     "argv, data",
     [(("-s", 2), "1.5 1:1\n1.2 1:2\n"), (("-s", 2), "1 1:1e200\n-1 1:2\n"), (("-s", 71), "99999999999 1:1\n1 1:2\n"),
@@ -152,25 +109,6 @@ def test_what_is_printed_of_numbers_beyond_range_is_a_number(svm_train, solver):
 def test_faults_of_the_rows_name_the_file(svm_train, argv, data):
     status, _, err = svm_train("-q", *argv, "d", "m", data=data)
     assert status == 1 and err.startswith("d: ") and err.count("\n") == 1 and not Path("m").exists()
-
-
-def test_faults_of_the_model_name_it(command, tmp_path):
-    (tmp_path / "d").write_text(SMALL)
-    header = "solver_type L2R_L2LOSS_SVC\nnr_class {}\nlabel{}\nnr_feature 1\nbias -1\nw\n"
-    (tmp_path / "none").write_text(header.format(0, "") + "\n")
-    (tmp_path / "bad").write_text(header.format(2, " 1 -1") + "1 \n# Sigmoid: nan 1\n")
-    assert command("predict", "d", "none", "o").stderr.startswith(b"none: the model has no classes")
-    assert command("predict", "-b", 1, "d", "bad", "o").stderr.endswith(b"can't open model file bad\n")
-
-
-def test_steps_to_and_fro_end(svm_train):
-    """At this cost f went from 1e7 to 1e167 and back without end: rounding makes a new step of each."""
-    data = (REPOSITORY / "data" / "breast_cancer").read_text()
-    with np.errstate(all="ignore"):
-        status, _, err = svm_train(
-            "-q", "-s", 41, "--method", "fast", "-c", "1e200", "--max-seconds", 20, "d", "m", data=data
-        )
-    assert status == 0 and "rounding stops further progress" in err
 
 
 @pytest.mark.parametrize("number", [0, 1, 2, 3, 4, 50, 52, 60, 73])

@@ -12,25 +12,6 @@ from svmtool.formats.svmlight import table
 TEXT = "+1 1:0.1 3:2.5\n-1 2:1e-3\n+1 1:7\n-1 3:-0.3 4:1\n"
 
 
-def test_values_are_the_nearest_float32(tmp_path):
-    (tmp_path / "d").write_text(TEXT)
-    single, double = (table.read(str(tmp_path / "d"), dtype=kind) for kind in ("f4", "f8"))
-    assert single.values.dtype == np.float32 and double.values.dtype == np.float64
-    assert np.array_equal(single.values, double.values.astype(np.float32))
-    assert np.array_equal(single.indices, double.indices) and np.array_equal(single.labels, double.labels)
-    X, y = svmtool.read_svmlight(tmp_path / "d", dtype=np.float32)
-    assert X.dtype == np.float32 and y.dtype == np.float64 and X.shape == (4, 4)
-    with pytest.raises(ValueError, match="float32 or float64, not 'i4'"):
-        svmtool.read_svmlight(tmp_path / "d", dtype="i4")
-
-
-def test_lines_that_the_loop_leaves_and_joined_blocks(tmp_path):
-    (tmp_path / "d").write_text("# a comment\n" + TEXT + "-1 1:0x1p-3\n".replace("0x1p-3", "0.1234567890123456789012"))
-    found = table.read(str(tmp_path / "d"), dtype="f4")
-    assert found.values.dtype == np.float32 and len(found) == 5
-    assert found.values[-1] == np.float32(0.1234567890123456789012)
-
-
 @pytest.mark.parametrize("value", ["1e39", "-4e38", "1e300"])
 def test_a_value_above_the_range_is_refused_with_its_line(tmp_path, value):
     (tmp_path / "d").write_text(TEXT + f"+1 2:{value}\n")

@@ -5,22 +5,15 @@ from __future__ import annotations
 import gzip
 import io
 import os
-import sys
-import time
 
 import pytest
 
-from svmtool.compiled import threads
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats import scored_text, source
-from svmtool.formats.rowcache import arrays, folder
 from svmtool.formats.source import open_source
-from svmtool.formats.svmlight import inputs, table
-from svmtool.formats.svmlight.inputs import arriving_rows, read_weights
-from svmtool.formats.svmlight.slow_line import parse_line
+from svmtool.formats.svmlight import table
 from svmtool.formats.svmlight.table import Buffer
 from svmtool.models.linear import LinearModel
-from svmtool.scaling import ranges
 
 GOOD = b"1 1:1\n-1 2:1\n"
 SMALL = 1 << 12
@@ -106,80 +99,6 @@ def test_a_long_line_in_a_file(reader, tmp_path):
     assert "line 1201:" in said and "longer than" in said
 
 
-@pytest.mark.parametrize("reader", READERS)
-def test_an_earlier_fault_is_reported_first(reader, tmp_path):
-    with open(tmp_path / "d", "wb") as file:
-        file.write(GOOD + b"1 x\n" + GOOD)
-        file.truncate(1 << 22)
-    with open_source(str(tmp_path / "d")) as source:
-        assert "line 3:" in refusal(reader, source)
-
-
-def test_rows_on_disk_take_lines_of_a_share_of_the_memory(svm_train, monkeypatch, tmp_path):
-    monkeypatch.setattr(folder, "ROW_BYTES_PER_TEXT_BYTE", float("inf"))
-    monkeypatch.setattr(folder, "MAX_LINE_SHARE", 1e-4)
-    read = table.raw_tables
-    monkeypatch.setattr(arrays, "raw_tables", lambda source, longest: read(source, longest=longest))
-    (tmp_path / "d").write_bytes(GOOD + b"1 1:" + b"0" * 50_000 + b"\n")
-    status, _, said = svm_train("-q", "-s", 2, "--memory", "300M", "d", "m")
-    assert status == 1 and "line 3" in said and "longer than 0 MB" in said
-
-
-def test_a_long_line_that_only_the_full_grammar_reads_takes_time_as_its_length():
-    """Linear time: copying the rest for each token would take minutes."""
-    count = 120_000
-    line = b"1 " + b" ".join(b"%d:1" % k for k in range(1, count)) + b" +%d:1" % count
-    began = time.process_time()
-    label, indices, values = parse_line(line, 1, "d")
-    assert (label, indices, values) == (1.0, list(range(1, count + 1)), [1.0] * count)
-    assert time.process_time() - began < 5.0
-
-
-@pytest.mark.parametrize(("byte", "words"), [(b"\0", "no blank"), (b"7", "no blank"), (b"7 ", "more than 5 weights")])
-def test_weights_without_an_end(byte, words, monkeypatch):
-    monkeypatch.setattr(inputs, "open_source", lambda path: Repeated(byte))
-    with pytest.raises(SvmtoolError, match=f"^w: .*{words}"):
-        read_weights("w", 5)
-
-
-def test_ranges_without_an_end(monkeypatch):
-    monkeypatch.setattr(ranges, "open_source", lambda path, refusal: Repeated(b"\0"))
-    with pytest.raises(ranges.RangeError, match="range: not a text file: it contains NUL bytes"):
-        ranges.read("range")
-
-
-class Repeated:
-    """A source that repeats the same bytes endlessly; counts the bytes read."""
-
-    def __init__(self, text: bytes):
-        self.text, self.read_so_far = text, 0
-
-    def read_into(self, buffer: bytearray) -> int:
-        buffer[:] = (self.text * len(buffer))[: len(buffer)]
-        self.read_so_far += len(buffer)
-        assert self.read_so_far < 1 << 23, "read on and on"
-        return len(buffer)
-
-    def __enter__(self) -> Repeated:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        pass
-
-
-@pytest.mark.parametrize(("byte", "words"), [(b"\0", NUL), (b"7", "longer than")])
-def test_standard_input_without_an_end(byte, words, tmp_path, monkeypatch):
-    monkeypatch.setattr("svmtool.formats.svmlight.inputs.MAX_LINE", 1 << 23)
-    (tmp_path / "d").write_bytes(GOOD + byte * (1 << 25))
-    with open(tmp_path / "d", "rb") as file:
-        monkeypatch.setattr(sys, "stdin", file)
-        rows = arriving_rows(lambda: False)
-        assert next(rows).labels.items.tolist() == [1.0, -1.0]
-        with pytest.raises(DataError, match=f"line 3: -: .*{words}"):
-            next(rows)
-        assert os.lseek(file.fileno(), 0, os.SEEK_CUR) < 1 << 24, "read on and on"
-
-
 def test_a_file_that_becomes_shorter_is_an_error(tmp_path):
     path = tmp_path / "d"
     path.write_bytes(b"1 1:1\n" * 100_000)
@@ -191,33 +110,3 @@ def test_a_file_that_becomes_shorter_is_an_error(tmp_path):
             with pytest.raises(SvmtoolError, match="d became shorter while it was read$"):
                 list(pieces)
         path.write_bytes(b"1 1:1\n" * 100_000)
-
-
-def test_rows_that_are_added_while_a_file_is_read_are_left_out(tmp_path):
-    path = tmp_path / "d"
-    path.write_bytes(b"1 1:1\n" * 1000)
-    with open_source(str(path)) as opened:
-        with path.open("ab") as more:
-            more.write(b"1 1:1\n2 x")
-        assert sum(t.labels.size for t in table.raw_tables(opened)) == 1000
-
-
-def test_an_error_of_reading_comes_after_those_of_earlier_lines(tmp_path):
-    """A truncated compressed file with a malformed line before the end."""
-    rows = b"".join(b"1 1:%d\n" % i for i in range(30_000))
-    path = tmp_path / "d.gz"
-    path.write_bytes(gzip.compress(rows + b"1 x:1\n" + rows, mtime=0)[:-20])
-    with open_source(str(path)) as opened, pytest.raises(DataError, match="line 30001"):
-        for block in scored_text.scored_blocks(opened, stored()):
-            assert block.n
-
-
-def test_results_in_memory_are_limited(tmp_path, monkeypatch):
-    """With many decision values a group has few blocks; all rows come in order."""
-    monkeypatch.setattr(scored_text, "MAX_RESULTS", 1000)
-    path, groups, run = tmp_path / "d", [], threads.run_blocks
-    path.write_bytes(b"".join(b"%d 1:1\n" % i for i in range(20_000)))
-    monkeypatch.setattr(threads, "run_blocks", lambda work, n: groups.append(n) or run(work, n))
-    with open_source(str(path)) as opened:
-        labels = [y for block in scored_text.scored_blocks(opened, stored()) for y in block.labels.items[: block.n]]
-    assert labels == list(range(20_000)) and len(groups) > 5

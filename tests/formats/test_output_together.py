@@ -5,13 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
-import pytest
-
-from svmtool.errors import SvmtoolError
-from svmtool.formats import output
 
 CHILD = """
 import sys, threading
@@ -65,37 +60,3 @@ def test_runs_with_one_output_all_succeed(tmp_path):
     sizes = range(3, 3 + PROCESSES)
     assert lines["csv"] - 1 in sizes and lines["model"] in sizes and lines["range"] - 2 in sizes
     assert lines["rows"] in sizes and len(np.load(tmp_path / "npz")["y"]) in sizes
-
-
-@pytest.mark.parametrize("moment", ["fsync", "replace", "unlink"])
-def test_no_moment_of_a_writer_lets_another_remove_its_file(moment, tmp_path, monkeypatch):
-    """Another run tidies up at each step between the first byte and the file's name, also when the run fails."""
-    plain, seen = getattr(os, moment), []
-
-    def with_tidying(*args):
-        if not seen:
-            seen.append(True)
-            output._tidied.clear()
-            output._tidy(str(tmp_path), ".m.")
-            seen.append(bool(list(tmp_path.glob(".m.*"))))
-        return plain(*args)
-
-    monkeypatch.setattr(os, moment, with_tidying)
-    if moment == "unlink":
-        with pytest.raises(SvmtoolError, match="too bad"), output.replacing(str(tmp_path / "m")):
-            raise SvmtoolError("too bad")
-    else:
-        with output.replacing(str(tmp_path / "m")) as file:
-            file.write(b"new")
-        assert (tmp_path / "m").read_bytes() == b"new"
-        assert seen == [True, True]
-    assert not list(tmp_path.glob(".m.*"))
-
-
-@pytest.mark.parametrize("make", [Path.mkdir, lambda path: path.symlink_to("."), lambda path: path.symlink_to("x")])
-def test_a_refusal_says_its_words_once(make, tmp_path):
-    make(tmp_path / "x")
-    for refusal in ("can't open output file", "can't save model to file"):
-        with pytest.raises(SvmtoolError) as caught, output.replacing(str(tmp_path / "x"), refusal):
-            pass
-        assert str(caught.value).count(refusal) == 1 and str(caught.value).count(str(tmp_path)) == 1

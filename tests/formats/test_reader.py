@@ -5,11 +5,8 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
-import os
-import struct
 import subprocess
 import sys
-import threading
 from decimal import Decimal, getcontext
 
 import numpy as np
@@ -135,31 +132,6 @@ def test_halfway_cases_read_like_float(tmp_path):
     assert bits(parsed(tokens, str(tmp_path / "d"))) == bits(np.array([float(t) for t in tokens]))
 
 
-def spelled(sign: str, n: int, width: int, at: int, power: str) -> str:
-    """At least `width` digits, with a point behind `at` of them if there are so many."""
-    digits = f"{n:0{width}}"
-    return sign + digits[:at] + "." * (at <= len(digits)) + digits[at:] + power
-
-
-signs, powers = st.sampled_from(["", "+", "-"]), st.from_regex(r"\A([eE][+-]?[0-9]{1,2})?\Z")
-decimals = st.builds(spelled, signs, st.integers(0, 10**25 - 1), st.integers(1, 25), st.integers(0, 30), powers)
-
-
-@settings(deadline=None, max_examples=100)
-@given(st.lists(decimals, min_size=1))
-def test_any_decimal_reads_like_float(tmp_path_factory, tokens):
-    wanted = [float(t) for t in tokens]
-    assert bits(parsed(tokens, str(tmp_path_factory.mktemp("n") / "d"))) == bits(np.array(wanted))
-
-
-@pytest.mark.parametrize(
-    "token, value", [("0x1p3", 8.0), ("-0X.8", -0.5), ("0x1.8p-1", 0.75), ("0e-400", 0.0), ("-0", -0.0)]
-)
-def test_numbers_that_c_reads(file, token, value):
-    table = svmlight.read(file(b"%s 1:%s" % (token.encode(), token.encode())))
-    assert bits(table.labels) == bits(table.values) == bits(np.array([value]))
-
-
 # --- errors and blocks ------------------------------------------------------------
 
 
@@ -189,32 +161,6 @@ def test_the_first_bad_line_is_reported(file, small_blocks, n_threads):
         threads.set_count(None)
 
 
-def test_odd_but_valid_lines_inside_many_blocks(file, small_blocks):
-    rows = [(0.5, {1: 8.0, 3: 0.1}), (-1.0, {2: 1e300}), (3.0, {})] * 30
-    path = file(b"0.5 1:0x8 3:.1\n -1 2:1e300 \n3\t\n" * 30)
-    assert_same(svmlight.read(path), naive(rows))
-
-
-def test_lines_longer_than_a_block(file, small_blocks):
-    rows = [(1.0, {i: i / 7 for i in range(1, 400)}), (2.0, {5: 1.0}), (-3.0, {i: 1.0 for i in range(3, 90)})] * 3
-    text = "\n".join(" ".join([repr(label), *(f"{i}:{v!r}" for i, v in f.items())]) for label, f in rows)
-    path = file(text.encode())
-    assert_same(svmlight.read(path), naive(rows))
-    assert sum(len(p) for p in blocks(path, 100)) == len(rows)
-
-
-@pytest.mark.parametrize("n_threads", [1, 2, 3])
-def test_threads_do_not_matter(file, small_blocks, n_threads):
-    rng = np.random.default_rng(0)
-    rows = [(float(rng.integers(3)), {int(i): float(rng.normal()) for i in range(1, 9)}) for _ in range(300)]
-    path = file("".join(f"{y:g} " + " ".join(f"{i}:{v!r}" for i, v in f.items()) + "\n" for y, f in rows).encode())
-    threads.set_count(n_threads)
-    try:
-        assert_same(svmlight.read(path), naive(rows))
-    finally:
-        threads.set_count(None)
-
-
 # --- sources --------------------------------------------------------------------
 
 TEXT = b"1 1:2 3:0.5\n-1 2:7\n" * 500
@@ -235,30 +181,6 @@ def test_compressed(tmp_path, suffix, pack):
         svmlight.read(str(path))
 
 
-def test_fifo(tmp_path):
-    path = str(tmp_path / "pipe")
-    os.mkfifo(path)
-
-    def feed():
-        with open(path, "wb") as f:
-            for k in range(0, len(TEXT), 777):
-                f.write(TEXT[k : k + 777])
-                f.flush()
-
-    feeder = threading.Thread(target=feed)
-    feeder.start()
-    table = svmlight.read(path)
-    feeder.join()
-    assert_same(table, naive(ROWS))
-
-
-def test_standard_input():
-    script = "from svmtool.formats.svmlight.table import read; "
-    script += "t = read('-'); print(len(t), len(t.values), t.n_features)"
-    done = subprocess.run([sys.executable, "-c", script], input=TEXT, capture_output=True)
-    assert done.stdout.split() == [b"1000", b"1500", b"3"], done.stderr
-
-
 def test_file_that_cannot_be_opened(tmp_path):
     for name in (str(tmp_path / "absent"), ""):
         with pytest.raises(SvmtoolError) as caught:
@@ -266,11 +188,6 @@ def test_file_that_cannot_be_opened(tmp_path):
         assert str(caught.value) == f"can't open input file {name}"
     with pytest.raises(SvmtoolError, match="can't open input file .*: it is a directory"):
         svmlight.read(str(tmp_path))
-
-
-def test_empty_file(file):
-    assert_same(svmlight.read(file(b"")), naive([]))
-    assert list(blocks(file(b""))) == []
 
 
 def test_memory_is_little_more_than_the_table(tmp_path):
@@ -286,8 +203,3 @@ sys.argv[1]).values); print(n, resource.getrusage(resource.RUSAGE_SELF).ru_maxrs
     (_, before), (pairs, after) = (map(int, p.stdout.replace(b"False", b"0").split()) for p in peak)
     assert pairs == 2_500_000
     assert after - before < (12 * pairs + 20e6) / 1024
-
-
-def test_doubles_survive_as_repr(tmp_path):
-    values = [struct.unpack("<d", struct.pack("<Q", k))[0] for k in (1 << 52, (2047 << 52) - 1, 0x3FF0000000000001)]
-    assert bits(parsed([repr(v) for v in values], str(tmp_path / "d"))) == bits(np.array(values))

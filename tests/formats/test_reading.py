@@ -9,14 +9,12 @@ import threading
 import numpy as np
 import pytest
 
-from svmtool.compiled import ahead_of_time, threads
-from svmtool.errors import DataError, SvmtoolError
+from svmtool.compiled import threads
 from svmtool.formats.svmlight import inputs
 from svmtool.formats.svmlight import table as svmlight
 from svmtool.formats.svmlight.inputs import Reading
 
 TEXT = "".join(f"{i % 3} {i % 7 + 1}:{i / 8:g} {i % 7 + 9}:0x{i:x}\n" for i in range(1000)).encode()
-BAD = TEXT + b"1 1:2 1:3\n" + TEXT + b"1 x:1\n"
 
 
 @pytest.fixture(params=["plain", "gzip"])
@@ -57,31 +55,6 @@ def test_the_same_table_as_at_once(write, text, n_threads):
         threads.set_count(None)
 
 
-@pytest.mark.parametrize("n_threads", [1, 3])
-def test_the_first_bad_line_is_raised_by_table(write, n_threads):
-    threads.set_count(n_threads)
-    try:
-        with pytest.raises(DataError, match="line 1001: .*token '1:3'"):
-            started(write(BAD)).table()
-    finally:
-        threads.set_count(None)
-
-
-def test_a_file_that_cannot_be_opened(tmp_path):
-    with pytest.raises(SvmtoolError, match="can't open input file .*absent"):
-        started(str(tmp_path / "absent")).table()
-
-
-def test_any_other_failure_is_raised_by_table(tmp_path, monkeypatch):
-    def fail(*_):
-        raise MemoryError
-
-    (tmp_path / "d").write_bytes(TEXT)
-    monkeypatch.setattr(inputs, "read_raw", fail)
-    with pytest.raises(MemoryError):
-        started(str(tmp_path / "d")).table()
-
-
 # --- the command ---------------------------------------------------------------
 
 
@@ -96,22 +69,6 @@ def reads(monkeypatch):
 
     monkeypatch.setattr(inputs, "read_raw", noted)
     return found
-
-
-def test_train_reads_ahead(svm_train, reads):
-    assert svm_train("-q", "d", "m", data="1 1:1\n-1 1:2\n") == (0, "", "")
-    assert reads == [("d", ahead_of_time())]
-
-
-def test_a_bad_line_is_one_sentence(svm_train, command):
-    data = "1 1:1\n-1 1:2 0:1\n"
-    sentence = "Wrong input format at line 2: d: token '0:1': indices start at 1\n"
-    assert svm_train("-q", "d", "m", data=data) == (1, "", sentence)
-    done = command("train", "-q", "d", "m")
-    assert (done.returncode, done.stdout, done.stderr) == (1, b"", sentence.encode())
-    done = command("train", "-q", "-", "m", input=data.encode())
-    assert (done.returncode, done.stdout) == (1, b"")
-    assert done.stderr == sentence.replace(" d:", " -:").encode()
 
 
 @pytest.mark.parametrize(
@@ -131,17 +88,6 @@ def test_order_of_faults(argv, sentence, svm_train, tmp_path):
     status, out, err = svm_train(*argv, data="1 1:1\n-1 1:2\n")
     assert (status, out, err.count("\n")) == (1, "", 1)
     assert err.startswith(sentence)
-
-
-def test_an_initial_model_is_read_before_the_data(svm_train, reads, tmp_path):
-    svm_train("-q", "d", "first", data="1 1:1\n-1 1:2\n")
-    reads.clear()
-    assert svm_train("-q", "-i", "first", "d", "m") == (0, "", "")
-    assert reads == [("d", False)]
-    (tmp_path / "first").write_text("no model\n")
-    reads.clear()
-    assert svm_train("-q", "-i", "first", "d", "m")[0] == 1
-    assert reads == []
 
 
 @pytest.mark.parametrize(

@@ -51,13 +51,6 @@ def test_a_changed_entry_is_seen(name, made, svm_train):
     check_made_anew(svm_train, made, f"{name} is damaged")
 
 
-def test_entries_that_change_places_are_seen(made, svm_train):
-    values = np.fromfile(made / "values")
-    values[[0, 1]] = values[[1, 0]]
-    values.tofile(made / "values")
-    check_made_anew(svm_train, made, "values is damaged")
-
-
 @pytest.mark.parametrize(
     ("name", "place", "value"),
     [
@@ -75,9 +68,8 @@ def test_loops_never_see_invalid_input(name, place, value, made, svm_train):
 @pytest.mark.parametrize(
     "changes",
     [
-        {"features": 1}, {"features": 8}, {"features": "7"}, {"features": -7}, {"features": 7.0}, {"features": True},
-        {"features": 10**30}, {"rows": 4}, {"rows": -1}, {"rows": None}, {"pairs": 10**400}, {"pairs": [10]},
-        {"sums": {}}, {"sums": [1, 2, 3, 4]}, {"sums": dict.fromkeys(arrays.ARRAYS, "0")}, {"more": 1},
+        {"features": 1}, {"features": "7"}, {"features": True}, {"rows": 4}, {"rows": None}, {"pairs": 10**400},
+        {"sums": {}}, {"sums": dict.fromkeys(arrays.ARRAYS, "0")}, {"more": 1},
     ],
     ids=str,
 )  # fmt: skip
@@ -96,14 +88,10 @@ def test_invalid_header_is_refused(text, made, svm_train):
     check_made_anew(svm_train, made, "header.json is damaged")
 
 
-def test_a_header_that_never_ends_is_not_read(made, svm_train):
-    with open(made / "header.json", "wb") as file:
-        file.truncate(10**12)
-    check_made_anew(svm_train, made, "header.json is damaged")
-
-
-@pytest.mark.parametrize("name", [*arrays.ARRAYS, "header.json"])
-@pytest.mark.parametrize("kind", ["link", "fifo", "writable", "longer"])
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("values", "link"), ("header.json", "link"), ("indices", "fifo"), ("labels", "writable"), ("indptr", "longer")],
+)
 def test_files_of_other_kinds_are_not_opened(name, kind, made, svm_train, tmp_path):
     file = made / name
     if kind == "link":
@@ -124,11 +112,6 @@ def test_files_of_other_kinds_are_not_opened(name, kind, made, svm_train, tmp_pa
     assert status == 0 and MADE_ANEW in said and words[kind] in said and name in said
     assert (tmp_path / "m").read_bytes() == (tmp_path / "m2").read_bytes()
     assert svm_train(*TRAIN, "m3") == (0, "", "")
-
-
-def test_a_missing_array_is_reported(made, svm_train):
-    (made / "indptr").unlink()
-    check_made_anew(svm_train, made, "indptr is missing")
 
 
 def test_a_folder_that_others_may_write_to_is_made_anew(made, svm_train):
@@ -153,13 +136,6 @@ def test_the_folder_of_another_user_is_neither_used_nor_touched(link, made, svm_
     assert not [name for name in os.listdir(tmp_path) if name.endswith(".tmp")]
 
 
-def test_users_who_share_a_scratch_have_a_folder_each(on_disk, monkeypatch, tmp_path):  # noqa: F811
-    reading = row_folder.DiskReading(str(tmp_path / "d"), 1e9, str(tmp_path), True, print)
-    mine = reading._folder()
-    monkeypatch.setattr(row_folder.os, "geteuid", lambda: 12345)
-    assert reading._folder() != mine
-
-
 def test_rows_are_for_their_owner_alone(svm_train, on_disk, tmp_path):  # noqa: F811
     (tmp_path / "d").write_text(TEXT)
     (tmp_path / "d").chmod(0o600)
@@ -171,36 +147,3 @@ def test_rows_are_for_their_owner_alone(svm_train, on_disk, tmp_path):  # noqa: 
     folder = tmp_path / "d.rows"
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert {stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()} == {0o600}
-
-
-def test_a_planted_link_in_a_new_folder_is_not_written_through(svm_train, on_disk, monkeypatch, tmp_path):  # noqa: F811
-    """Files of rows are created; existing ones are never opened for writing."""
-    (tmp_path / "precious").write_text("mine")
-    partial = row_folder.partial
-
-    def planted(folder):
-        held = partial(folder)
-        fresh = held.__enter__()
-        (fresh / "labels").symlink_to(tmp_path / "precious")
-
-        class Held:
-            def __enter__(self):
-                return fresh
-
-            def __exit__(self, *exc):
-                return held.__exit__(*exc)
-
-        return Held()
-
-    monkeypatch.setattr(row_folder, "partial", planted)
-    status, _, said = svm_train(*TRAIN, "m", data=TEXT)
-    assert status == 1 and "can't keep the rows" in said
-    assert (tmp_path / "precious").read_text() == "mine"
-
-
-def test_the_largest_value_is_known_once_all_were_looked_at(made, svm_train, monkeypatch):
-    """The check of overflow does not pass over the rows again."""
-    seen, was = [], arrays.kept
-    monkeypatch.setattr(arrays, "kept", lambda *args: seen.append(was(*args)) or seen[-1])
-    assert svm_train(*TRAIN, "m2") == (0, "", "")
-    assert [table.largest for table in seen] == [4.0]

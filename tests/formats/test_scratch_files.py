@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import signal
-import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -13,8 +11,6 @@ from pathlib import Path
 import pytest
 
 from svmtool.formats import output
-
-LEFT = ".m.99999-0123abcd.tmp"
 
 
 @pytest.fixture(autouse=True)
@@ -61,70 +57,3 @@ def test_other_names_stay(name):
     Path(name).write_text("mine")
     write()
     assert Path(name).read_text() == "mine"
-
-
-def test_non_files_stay():
-    os.mkdir(LEFT)
-    os.mkfifo(LEFT.replace("0123", "4567"))
-    Path("mine").write_text("mine")
-    os.symlink("mine", LEFT.replace("0123", "89ab"))
-    write()
-    assert len(os.listdir()) == 5 and Path("mine").read_text() == "mine"
-
-
-def test_files_of_another_user_stay(monkeypatch):
-    Path(LEFT).write_text("theirs")
-    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
-    write()
-    assert Path(LEFT).exists()
-
-
-def test_without_locks_nothing_is_removed(monkeypatch):
-    """On a file system without locks."""
-
-    def none(*_):
-        raise OSError(95, "Operation not supported")
-
-    Path(LEFT).write_text("perhaps live")
-    monkeypatch.setattr(fcntl, "flock", none)
-    write()
-    assert Path(LEFT).exists() and Path("m").read_bytes() == b"new"
-
-
-def test_file_removed_before_its_lock_is_made_again(monkeypatch):
-    """Another run may check the file between its creation and its lock."""
-    plain, taken = fcntl.flock, []
-
-    def flock(fd, operation):
-        if not taken:
-            taken.append(os.readlink(f"/proc/self/fd/{fd}"))
-            os.unlink(taken[0])
-        plain(fd, operation)
-
-    monkeypatch.setattr(fcntl, "flock", flock)
-    write()
-    assert taken and Path("m").read_bytes() == b"new" and os.listdir() == ["m"]
-
-
-def test_the_new_file_of_a_secret_one_is_never_readable_by_others():
-    Path("m").write_text("old")
-    os.chmod("m", 0o600)
-    with output.replacing("m"):
-        [name] = set(os.listdir()) - {"m"}
-        assert stat.S_IMODE(os.stat(name).st_mode) == 0o600
-
-
-@pytest.mark.skipif(not os.access("/dev/shm", os.W_OK), reason="no /dev/shm here")
-def test_files_in_shared_memory_are_files():
-    """Only devices are written in place, not all files under /dev."""
-    path = Path(f"/dev/shm/svmtool-test-{os.getpid()}")
-    path.write_bytes(b"old")
-    try:
-        with pytest.raises(KeyboardInterrupt), output.replacing(str(path)) as file:
-            file.write(b"half")
-            file.flush()
-            assert path.read_bytes() == b"old"
-            raise KeyboardInterrupt
-        assert path.read_bytes() == b"old"
-    finally:
-        path.unlink()

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import zipfile
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -13,11 +9,9 @@ from scipy import sparse
 import svmtool
 from svmtool.cli.predict import command as predict
 from svmtool.compiled import threads
-from svmtool.compiled.loops.text.decision_loops import count_tokens, sparse_fault
 from svmtool.errors import ModelError
 from svmtool.formats.models import linear, read, text
 from svmtool.models.linear import LinearModel
-from svmtool.models.weights import Column, Columns, by_feature
 
 
 def some_weights(seed, rows=997, columns=5):
@@ -30,21 +24,6 @@ def some_weights(seed, rows=997, columns=5):
 
 def bits(W):
     return np.ascontiguousarray(W).view(np.int64)
-
-
-@pytest.mark.parametrize("seed", range(8))
-@pytest.mark.parametrize("piece", [1, 64, 1 << 21])
-def test_columns_and_features_are_the_same_weights(seed, piece, monkeypatch):
-    monkeypatch.setattr("svmtool.models.weights.PIECE_VALUES", piece)
-    W = some_weights(seed)
-    found = Columns([Column(np.ascontiguousarray(w)) for w in W.T], len(W))
-    assert np.array_equal(bits(np.concatenate([one[:] for one in found.pieces()])), bits(W))
-    whole = found.by_feature()
-    assert np.array_equal(bits(whole[:]), bits(W)) and np.array_equal(whole[3:50], W[3:50]) and whole.finite
-    assert np.array_equal(bits(by_feature(W)[:]), bits(W))
-    places = np.sort(np.random.default_rng(seed).choice(5 * len(W), len(W), replace=False))
-    spread = found.spread(places, 5 * len(W)).by_feature()[:]
-    assert np.array_equal(bits(spread[places]), bits(W)) and np.count_nonzero(spread) == np.count_nonzero(W)
 
 
 @pytest.mark.parametrize("word, labels, bias", [("L2R_LR", (3, 1, 2), 1.0), ("L2R_L2LOSS_SVR", None, -1.0)])
@@ -134,28 +113,6 @@ def test_nothing_in_a_file_is_trusted(tmp_path, capsys, name, value, reason):
     assert f"can't open model file {path}" in out.err and "Traceback" not in out.err
 
 
-def test_zips_of_other_things_and_damage(tmp_path):
-    path = str(tmp_path / "m.npz")
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("a.txt", "b")
-    with pytest.raises(ModelError, match="no array 'header'"):
-        read(path)
-    linear.write(path, LinearModel("L2R_LR", (1, 2, 3), 40, -1.0, some_weights(2, 40, 3)))
-    whole = (tmp_path / "m.npz").read_bytes()
-    for cut in (10, len(whole) // 2, len(whole) - 5):
-        (tmp_path / "m.npz").write_bytes(whole[:cut])
-        with pytest.raises(ModelError):
-            read(path)
-
-
-def test_the_first_fault_of_weights():
-    indptr, columns, values = np.array([0, 2, 2, 3]), np.array([0, 2, 1], np.int32), np.ones(3)
-    assert sparse_fault(indptr, columns, values, 3) == -1
-    assert sparse_fault(indptr, columns, values, 2) == 0
-    assert sparse_fault(indptr, columns, np.array([1.0, 1.0, np.inf]), 3) == 2
-    assert sparse_fault(np.array([0, 2, 1, 3]), columns, values, 3) == 1
-
-
 @pytest.mark.parametrize("count", [1, 2, 5])
 def test_numbers_are_read_on_any_number_of_threads(tmp_path, monkeypatch, count):
     monkeypatch.setattr(text, "PART_BYTES", 40)
@@ -174,36 +131,3 @@ def test_numbers_are_read_on_any_number_of_threads(tmp_path, monkeypatch, count)
         (tmp_path / "i").write_text(content.replace(f"{W[300, 0]:.17g} ", "inf ", 1))
         with pytest.raises(ModelError, match="line 307: number 901"):
             read(str(tmp_path / "i"))
-
-
-def test_tokens_between_blanks():
-    for line in (b"", b" ", b"a", b" a\t", b"1 2\r\n3  4 ", b"\x0b5\x0c6"):
-        found = np.frombuffer(line + bytes(32), np.uint8)
-        assert count_tokens(found, 0, len(line)) == len(line.split())
-
-
-MEASURED = """
-import resource, sys
-from svmtool.cli import train
-def most():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-assert train.main(["-q", "-s", "1", "a", "m"]) == 0
-before = most()
-assert train.main(["-q", "-s", "1", "d", sys.argv[1]]) == 0
-print(1024 * (most() - before))
-"""
-
-
-@pytest.mark.parametrize("model", ["m", "m.npz"])
-def test_weights_of_many_classes_take_less_memory_than_all_of_them(tmp_path, model):
-    rng = np.random.default_rng(0)
-    n, d, k = 1200, 40_000, 300
-    with open(tmp_path / "d", "w") as file:
-        for row in range(n):
-            features = np.unique(rng.integers(0, d, 12))
-            file.write(f"{row % k} " + " ".join(f"{j + 1}:1" for j in features) + "\n")
-    (tmp_path / "a").write_text("1 1:1\n2 2:1\n3 3:1\n")
-    run = subprocess.run(
-        [sys.executable, "-c", MEASURED, model], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
-    assert int(run.stdout.split()[-1]) < 0.9 * 8 * d * k

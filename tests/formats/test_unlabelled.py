@@ -10,7 +10,6 @@ import pytest
 from svmtool import api
 from svmtool.cli import scale
 from svmtool.cli.predict import command as predicting
-from svmtool.svmutil import svm_predict, svm_read_problem, svm_train
 
 RNG = np.random.default_rng(8)
 MODELS = {"linear": (), "regression": ("-s", 11), "logistic": ("-s", 0), "kernel": ("-t", 2), "one-class": ("-s", 21)}
@@ -90,15 +89,6 @@ def test_there_is_nothing_to_train_on(options, svm_train, tmp_path):
         assert "nothing to train or validate on" in err
 
 
-@pytest.mark.parametrize("options", [("-s", 21), ("-s", 80), ("-s", 80, "-t", 2)], ids=str)
-def test_one_class_needs_no_labels(options, svm_train, tmp_path):
-    rows = text(["nan"] * 12)
-    for name, label in (("a", "nan "), ("b", "1 ")):
-        (tmp_path / "u").write_text(rows.replace("nan ", label).replace("nan\n", label + "\n"))
-        assert svm_train("-q", *options, "u", name)[0] == 0
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
-
-
 def test_scaling_keeps_rows_without_labels(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = text(["nan"] * 5 + [7, 9])
@@ -129,19 +119,6 @@ def test_python_reads_and_writes_them(tmp_path, capsys):
     assert len(api.predict(done, found)) == 8
     with pytest.raises(ValueError, match="y contains NaN"):
         api.fit(X, y)
-
-
-def test_the_python_modules_measure_nothing(tmp_path, capsys):
-    (tmp_path / "d").write_text(text([1, -1] * 10))
-    (tmp_path / "u").write_text(text(["nan"] * 4))
-    model = svm_train(*svm_read_problem(str(tmp_path / "d")), "-q")
-    y, x = svm_read_problem(str(tmp_path / "u"))
-    assert np.isnan(y).all()
-    capsys.readouterr()
-    labels, measures, _ = svm_predict(y, x, model)
-    assert len(labels) == 4 and np.isnan(measures).all() and capsys.readouterr().out == ""
-    _, measures, _ = svm_predict([labels[0], *y[1:]], x, model)
-    assert measures[0] == 100 and capsys.readouterr().out == "Accuracy = 100% (1/1) (classification)\n"
 
 
 def test_rows_of_a_frame_without_labels():

@@ -137,72 +137,6 @@ def dcd_epoch(A, y, diagonal, upper, alpha, w, active, above, below, random, chu
     return largest, smallest, [i for i in active if i not in gone], random
 
 
-def tube_epoch(A, target, diagonal, upper, alpha, w, active, above, below, random, chunk):
-    """`dcd_epoch` over the rows of a tube, both sides (alpha_i, alpha_{i+n}) of a row in one visit."""
-    n, largest, smallest, size, gone = len(A), -np.inf, np.inf, 0.0, set()
-    chunks = [active[k : k + chunk] for k in range(0, len(active), chunk)]
-    for c in range(len(chunks)):
-        random = xorshift(random)
-        other = c + (random >> 1) % (len(chunks) - c)
-        chunks[c], chunks[other] = chunks[other], chunks[c]
-        for i in chunks[c]:
-            systems, signs = [i, i + n], np.array([1.0, -1.0])
-            a = alpha[systems]
-            g = signs * float(A[i] @ w) - target[systems] + diagonal[systems] * a
-            if np.any(a > 0.0):  # the other side stays at zero
-                systems, signs, a, g = ([v[k] for k in np.flatnonzero(a > 0.0)] for v in (systems, signs, a, g))
-            a, g = np.array(a), np.array(g)
-            low, high = a == 0.0, a == upper[i]
-            if np.all((low & (g > above)) | (high & (g < below))):
-                gone.add(i)
-                continue
-            projected = np.where(low, np.minimum(g, 0.0), np.where(high, np.maximum(g, 0.0), g))
-            projected = float(projected[np.argmax(np.abs(projected))])
-            largest, smallest, size = max(largest, projected), min(smallest, projected), size + abs(projected)
-            if abs(projected) > 1e-12:
-                old, bend = alpha[i] - alpha[i + n], float(A[i] @ A[i])
-                rest, own = float(A[i] @ w) - bend * old, max(bend + diagonal[i], 1e-300)
-                up = np.clip((target[i] - rest) / own, 0.0, upper[i])
-                down = np.clip((target[i + n] + rest) / own, 0.0, upper[i])
-                alpha[i], alpha[i + n] = up, down
-                w += (up - down - old) * A[i]
-    return largest, smallest, size, [i for i in active if i not in gone], random
-
-
-def pair_measures(X, upper, alpha, w, active):
-    """low, high, the primal value at the best multiple of w and |w|^2, over the rows `active`."""
-    z, a, u = X[active] @ w, alpha[active], upper[active]
-    low, high = min(z[a < u], default=np.inf), max(z[a > 0], default=-np.inf)
-    free = (a > 0) & (a < u)
-    rho = np.mean(z[free]) if np.any(free) else 0.5 * (low + high)
-    wrong = float(np.maximum(rho - z, 0.0) @ (u - a) + np.maximum(z - rho, 0.0) @ a) if high > low else 0.0
-    square = float(w @ w)
-    return low, high, -0.5 * max(square - wrong, 0.0) ** 2 / square if square > 0 else 0.0, square
-
-
-def pair_round(X, upper, alpha, w, active, z):
-    """One round of pairs, most violating first; changes alpha and w, returns the rows not shrunk, ascending.
-
-    And whether these pairs are certain, because no two scores z = X w at their ends are the same up to rounding.
-    """
-    low = min((z[i] for i in active if alpha[i] < upper[i]), default=np.inf)
-    high = max((z[i] for i in active if alpha[i] > 0), default=-np.inf)
-    active = [i for i in active if not (alpha[i] >= upper[i] and z[i] < low) and not (alpha[i] <= 0 and z[i] > high)]
-    up = sorted((i for i in active if alpha[i] < upper[i] and z[i] < high), key=lambda i: z[i])
-    down = sorted((i for i in active if alpha[i] > 0 and z[i] > low), key=lambda i: -z[i])
-    count = max(len(active) // 10, 1)
-    ends = np.concatenate([np.diff(z[rows[: count + 1]]) for rows in (up, down) if rows] or [np.zeros(0)])
-    for i, j in list(zip(up, down, strict=False))[:count]:
-        pull, apart = float((X[j] - X[i]) @ w), X[i] - X[j]
-        lowest, highest = max(-alpha[i], alpha[j] - upper[j]), min(upper[i] - alpha[i], alpha[j])
-        bend = max(float(apart @ apart), 1e-15 * float(X[i] @ X[i] + X[j] @ X[j]))
-        t = float(np.clip(pull / bend, lowest, highest)) if pull else 0.0
-        alpha[i] = np.clip(alpha[i] + t, 0.0, upper[i])
-        alpha[j] = np.clip(alpha[j] - t, 0.0, upper[j])
-        w += t * apart
-    return active, bool(np.all(np.abs(ends) > 1e-12 * np.abs(z).max()))
-
-
 def smoothed(xi, beta, p, sigma, cap):
     """min over v of l(v) + sigma/2 (v - xi - beta/sigma)^2 - beta^2/(2 sigma) for l = max(0, v)^p (p = 1: cap times
     it), its slope b in xi, and that slope's derivative; for each row, by bisection."""
@@ -229,32 +163,3 @@ def logistic(z):
     """log(1 + exp(-z)), 1 / (1 + exp(z)) and its product with 1 / (1 + exp(-z)), of an array or a number."""
     e = np.exp(-np.abs(z))
     return np.maximum(-z, 0.0) + np.log1p(e), np.where(z > 0, e, 1.0) / (1.0 + e), e / (1.0 + e) ** 2
-
-
-def logistic_epoch(A, y, cost, t, random, chunk):
-    """One epoch of dual coordinate descent for the logistic loss over all rows of A, each to its root; changes t.
-
-    Returns the largest |t_i + y_i a_i.w| met, the sum of what rows contribute to the gap, and the random state.
-    """
-    chunks = [range(k, min(k + chunk, len(y))) for k in range(0, len(y), chunk)]
-    w = A.T @ (y * cost * logistic(-t)[1])
-    steepest = gap = 0.0
-    for c in range(len(chunks)):
-        random = xorshift(random)
-        other = c + (random >> 1) % (len(chunks) - c)
-        chunks[c], chunks[other] = chunks[other], chunks[c]
-        for i in chunks[c]:
-            z, s, strength = y[i] * float(A[i] @ w), float(logistic(-t[i])[1]), cost[i] * float(A[i] @ A[i])
-            h = t[i] + z
-            steepest = max(steepest, abs(h))
-            gap += cost[i] * (logistic(z)[0] - logistic(-t[i])[0] + s * h)
-            low, high = sorted((t[i], -z))
-            if low < high:
-                t[i] = scipy.optimize.brentq(
-                    lambda v, z=z, s=s, k=strength: v + z + k * (float(logistic(-v)[1]) - s),
-                    low - 1e-9,
-                    high + 1e-9,
-                    xtol=1e-14,
-                )
-                w += cost[i] * (float(logistic(-t[i])[1]) - s) * y[i] * A[i]
-    return steepest, gap, random

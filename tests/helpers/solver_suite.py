@@ -29,7 +29,6 @@ from svmtool.training.reductions.one_vs_rest import OneVsRest
 GAP = 1e-11
 
 MFN, ALM = "svmtool.solvers.mfn", "svmtool.solvers.alm"
-LOGISTIC = "svmtool.solvers.logistic"
 L1 = "svmtool.solvers.l1.proximal_newton"
 
 # method -> whether it applies to a task; others apply everywhere
@@ -45,7 +44,6 @@ NEEDS: dict[str, Callable[[Task], bool]] = {
 SOME_POWERS: dict[str, dict[str, tuple[float, ...]]] = {
     ALM: {"epochs": (1.0, 2.0), "epochs-dual": (1.0, 2.0)},
 }
-OWN_SUITE = ("svmtool.solvers.mfn_huber",)  # its methods: test_mfn_methods.py
 POWERS = (1.0, 1.3, 1.5, 1.7, 2.0)
 
 
@@ -98,8 +96,6 @@ def each_power(row: registry.Solver) -> list[Case]:
 
 def each_path(case: Case) -> list[Case]:
     module = case.row.module
-    if module in OWN_SUITE:
-        return [case]
     served, power = SOME_POWERS.get(module, {}), 1.0 if case.hinge else case.power
     paths = [path for path in methods_of(case.row) if power in served.get(path, POWERS)]
     return [case._replace(path=path) for path in paths] or [case]

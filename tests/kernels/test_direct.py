@@ -14,16 +14,14 @@ from svmtool.certify.kernel import certify
 from svmtool.compiled.loops.kernel.kernel_loops import add_rest, pair_weights
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
-from svmtool.kernels import direct, interior
+from svmtool.kernels import direct
 from svmtool.kernels.decomposition import Decomposition
-from svmtool.kernels.direct import Face
 from svmtool.kernels.problems import CSvc, EpsilonSvr, NuSvc, NuSvr, OneClass, Points
-from svmtool.limits import EndedError, until
-from svmtool.models.kernel_functions import LINEAR, RBF, Kernel
+from svmtool.models.kernel_functions import LINEAR, Kernel
 from svmtool.solvers import alfpgm
-from svmtool.solvers.shared.base import ITERATIONS, RULE, Monitor
+from svmtool.solvers.shared.base import ITERATIONS, Monitor
 
-COSTS = [1.0, 1e3, 1e6]
+COSTS = [1.0, 1e6]
 
 
 def rounding(C: float) -> float:
@@ -84,14 +82,6 @@ def test_a_run_takes_few_rounds_whatever_the_cost(kind, C):
     assert found.status is not ITERATIONS and found.gap <= rounding(C)
 
 
-def test_steps_over_all_variables_give_way_as_those_of_sets_do():
-    """Rows that differ by a millionth: rounds of steps are short; without a limit there were 40,000."""
-    rows = DenseRows(np.array([[1000003.0], [1000001.0], [1000007.0], [1000001.0], [1000002.0]]))
-    problem = CSvc(Points(Kernel(LINEAR), rows, None), np.array([1.0, -1.0, -1.0, -1.0, 1.0]), np.full(5, 0.1))
-    found = run(registry.solver_of(alfpgm), problem, Monitor(max_iter=200), 1e-3)
-    assert found.status is not ITERATIONS and found.gap <= 1e-9
-
-
 @pytest.mark.parametrize("kind", ["nu-svc", "nu-svr", "one-class"])
 def test_other_sums_continue_by_face_steps(kind):
     problem = problem_of(kind, 1e3)
@@ -113,59 +103,6 @@ def test_rows_without_cost_stay_out():
     assert not np.any(state.a[::3]) and state.value() == pytest.approx(other.value(), rel=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_face_steps_reach_the_minimum_from_any_point(seed):
-    """Rows of small whole numbers, of which many lie on the margin."""
-    rng = np.random.default_rng(seed)
-    X = rng.integers(-2, 3, size=(40, 3)).astype(float)
-    y = np.where(X[:, 0] + rng.normal(size=40) > 0.0, 1.0, -1.0)
-    problem = CSvc(Points(Kernel(LINEAR), DenseRows(X), None), y, np.full(40, 2.0))
-    state = Decomposition(problem, 10.0)
-    start = rng.uniform(size=40)
-    start *= np.where(y > 0, 1.0 / start[y > 0].sum(), 1.0 / start[y < 0].sum())
-    state.go_to(start)
-    assert Face(state).minimise() and feasible(problem, state.a)
-    assert certified_gap(state) <= 1e-12
-
-
-@pytest.mark.parametrize("kind", ["c-svc", "epsilon-svr", "nu-svc", "nu-svr", "one-class"])
-@pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
-def test_face_steps_report_the_minimum_alone(kind, C):
-    """No face steps where they improve little, as from a start far away."""
-    state = Decomposition(problem_of(kind, C, n=50), 10.0)
-    at_minimum = Face(state).minimise()
-    _, rho, r = state.certify()
-    value, gap = state.value_and_gap(rho, r)
-    assert not at_minimum or gap <= 1e-6 * max(abs(value), state.problem.floor)
-
-
-def test_no_direct_solution_in_features_for_other_kernels_and_sums():
-    assert direct.primal_possible(problem_of("c-svc", 1.0))
-    assert not direct.primal_possible(problem_of("c-svc", 1.0, kernel=RBF))
-    assert not Face.possible(problem_of("c-svc", 1.0, kernel=RBF))
-    assert not direct.primal_possible(problem_of("one-class", 1.0))
-
-
-@pytest.mark.parametrize("checks", [1, 5, 15])
-def test_a_run_that_ends_meanwhile_leaves_the_state_as_it_was(checks):
-    state = Decomposition(problem_of("epsilon-svr", 1e3), 10.0)
-    state.certify()
-    before, F, left = state.a, state.F.copy(), [checks]
-
-    def ended() -> bool:
-        left[0] -= 1
-        return left[0] < 0
-
-    with pytest.raises(EndedError), until(ended):
-        direct.go_to_minimum(state)
-    assert state.a is before and np.array_equal(state.F, F)
-
-
-def test_two_costs_end_by_the_rule_given():
-    found = run(registry.solver_of(alfpgm), problem_of("c-svc", 1e3), Monitor(), 1e-3)
-    assert found.status is RULE
-
-
 def test_weights_are_summed_with_their_rounding_errors():
     """Terms of 1e11 whose sum is about 1: plain sums lose all of its digits."""
     rng = np.random.default_rng(0)
@@ -180,32 +117,3 @@ def test_weights_are_summed_with_their_rounding_errors():
     add_rest(W, rest)
     assert W[0] == pytest.approx(float(exact), rel=1e-9, abs=0.0)
     assert abs(float(coef @ values) - float(exact)) > 1e-6 * abs(float(exact))
-
-
-def test_a_system_of_the_features_solves_that_of_the_variables():
-    rng = np.random.default_rng(1)
-    B, g = rng.normal(size=(30, 4)) * [1.0, 3.0, 10.0, 30.0], rng.normal(size=30)
-    found = interior._ThinFactor(B)
-    np.testing.assert_allclose(found.solve(g), np.linalg.solve(np.eye(30) + B @ B.T, g), rtol=0, atol=1e-9)
-    np.testing.assert_allclose(found @ found.solve(g), g, rtol=0, atol=1e-9)
-
-
-@pytest.mark.parametrize("kind", ["c-svc", "epsilon-svr", "nu-svc", "nu-svr", "one-class"])
-def test_systems_of_the_features_are_those_of_the_variables(kind):
-    problem, values = problem_of(kind, 1.0), []
-    assert interior.by_features(problem)
-    for thin in (True, False):
-        state = Decomposition(problem, 10.0)
-        state.go_to(interior.minima(problem, thin)[0])
-        Face(state).minimise()
-        values.append(state.value())
-    assert values[0] == pytest.approx(values[1], rel=1e-9, abs=1e-9 * problem.floor)  # as gaps are relative
-
-
-def test_a_direct_solution_begins_where_pairs_have_cost_as_much_and_will_again():
-    cost = direct.cost(problem_of("c-svc", 1.0))
-    shown = direct.slower(problem_of("c-svc", 1.0), 1e-3).shown
-    assert not shown(0.4 * cost, 1.0) and not shown(0.6 * cost, 1.0)
-    assert shown(1.1 * cost, 0.99)
-    shown = direct.slower(problem_of("c-svc", 1.0), 1e-3).shown
-    assert not shown(0.6 * cost, 1.0) and not shown(1.1 * cost, 2e-3)

@@ -8,23 +8,23 @@ import subprocess
 import numpy as np
 import pytest
 from conftest import libsvm_program
-from kernel_suite import KERNELS, Data, random_data, solve
+from kernel_suite import KERNELS, random_data, solve
 from reference_kernel import kernel_matrix
 from test_loops import check_each_loop_is_called
 
 from svmtool import registry
 from svmtool.compiled.loops.kernel import steepest_loops
 from svmtool.compiled.loops.kernel.steepest_loops import steepest_steps
-from svmtool.kernels.conjugate import Conjugate, KernelHalf
+from svmtool.kernels.conjugate import KernelHalf
 from svmtool.kernels.tiles import tiles_of
 from svmtool.models.kernel_functions import Kernel
-from svmtool.solvers.shared.base import INDEFINITE, PRECISION, TIME
+from svmtool.solvers.shared.base import INDEFINITE, PRECISION
 
 SGD, FREE = registry.find_kernel("sgd-lssvm"), registry.find_kernel("nesvm-ls")
 both = pytest.mark.parametrize("row", [SGD, FREE], ids=lambda row: row.name)
 
 
-@pytest.mark.parametrize("t", [1, 2, 5, 60])
+@pytest.mark.parametrize("t", [2, 60])
 def test_steps_are_the_papers(t):
     """The loop against Algorithm 2, started where no two |g| are alike."""
     problem, rng = random_data().problem(SGD, KERNELS["rbf"]), np.random.default_rng(1)
@@ -59,19 +59,6 @@ def _one_step(K, y, nu, g, t):
     return da, nu * da - theta * y * pull
 
 
-def test_steps_stop_where_a_row_is_not_kept_or_the_curvature_is_not_positive():
-    e, c, one = np.array([1.0, -3.0, 2.0]), np.zeros(3), np.ones(3)
-    store, slots, used = np.zeros(9, np.float32), np.array([0, -1, 1]), np.zeros(2, np.int64)
-    chosen, pull = np.zeros(1, np.uint64), np.empty(3)
-    assert steepest_steps(store, slots, used, one, e, c, chosen, pull, 3, 1, 0.0, 0.0, 1, 5) == 0
-    assert chosen[0] == 1 and not c.any()
-    assert steepest_steps(store, slots, used, one, e, c, chosen, pull, 3, 1, 0.0, 3.0, 1, 5) == 0
-    slots[1] = 1
-    store[3:6] = -2.0
-    assert steepest_steps(store, slots, used, one, e, c, chosen, pull, 3, 1, 0.0, 0.0, 1, 5) == -1
-    assert not c.any()
-
-
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
 def test_products_with_half_of_the_matrix(kernel, sparse):
@@ -93,38 +80,6 @@ def test_products_with_half_of_the_matrix(kernel, sparse):
 
 
 @both
-def test_preconditioner_is_the_inverse_of_what_it_says(row):
-    problem = random_data(50).problem(row, KERNELS["rbf"])
-    near = Conjugate(problem, 30 * 50 * 4 / 2**20).preconditioner
-    K, V = kernel_matrix(problem) + problem.shift, near.V.astype(np.float64)
-    assert 20 <= len(V) <= 30
-    r = np.random.default_rng(0).standard_normal(50)
-    np.testing.assert_allclose(V.T @ (V @ near.solve(r)) + near.D * near.solve(r), r, atol=1e-9)
-    left = K - V.T @ V
-    assert np.linalg.eigvalsh(left).min() > -1e-5, "V'V is no larger than K"
-    S = np.arange(30) * 50 // 30
-    even = K - K[:, S] @ np.linalg.solve(K[np.ix_(S, S)], K[S])
-    assert np.trace(left) < np.trace(even), "nearer to K than with rows at even distances"
-
-
-@both
-def test_preconditioner_finds_rows_unlike_the_others(row):
-    """Two thousand near rows and five far ones: a few rows tell all of K, and steps are few at a large cost."""
-    rng = np.random.default_rng(0)
-    X = np.concatenate([0.1 * rng.standard_normal((2000, 3)), 10.0 * np.eye(5, 3) + np.arange(5)[:, None]])
-    X = X[rng.permutation(len(X))]
-    y = np.where(X @ [1.0, -1.0, 0.5] > 0.0, 1.0, -1.0)
-    order = np.argsort(-y, kind="stable")
-    problem = Data(X[order], y[order], X[order, 0], 100.0).problem(row, KERNELS["rbf"])
-    run = Conjugate(problem, 0.5)
-    assert len(run.preconditioner.V) < 65
-    V = run.preconditioner.V.astype(np.float64)
-    remaining = np.diag(kernel_matrix(problem)) + problem.shift - np.sum(V * V, axis=0)
-    assert remaining.max() < 1e-2
-    assert solve(row, problem, 1e-6, 0.5).result.iterations <= 6
-
-
-@both
 def test_indefinite_kernels_are_reported(row):
     """Costs at which the objective is unbounded below: no minimum is claimed."""
     data = random_data()._replace(C=1e4)
@@ -132,27 +87,6 @@ def test_indefinite_kernels_are_reported(row):
     assert np.linalg.eigvalsh(kernel_matrix(problem) + problem.shift).min() < -0.5 / 1e4
     s = solve(row, problem)
     assert s.result.status in (INDEFINITE, PRECISION) and not s.result.status.converged
-
-
-@both
-def test_a_hard_problem_is_solved_or_reported(row):
-    """A cost at which the matrix in single precision is too inaccurate."""
-    data = random_data()._replace(C=1e6)
-    s = solve(row, data.problem(row, KERNELS["polynomial"]), 1e-3)
-    assert s.result.status.converged == (s.certificate.gap <= 1.1e-3)
-
-
-@pytest.mark.parametrize("seed", [7, 16, 20])
-def test_features_of_very_different_scales_are_no_solution(seed):
-    """By residuals updated in single precision the dual value seems to rise, on some processors for minutes."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(76, 6))
-    inner = X @ rng.normal(size=6)
-    X, positive = X[np.argsort(-inner)], int(np.sum(inner > 0.0))
-    X *= 10.0 ** np.array([-3.0, -2.0, 8.0, -5.0, 2.7, 2.0])
-    data = Data(X, np.repeat([1.0, -1.0], [positive, 76 - positive]), np.zeros(76), 0.01)
-    result = solve(SGD, data.problem(SGD, KERNELS["linear"]), 1e-8, max_seconds=1).result
-    assert result.status in (INDEFINITE, PRECISION, TIME)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ from scipy import optimize
 from svmtool.certify.kernel import certificate_of, certify, gap_of
 from svmtool.data.dense import DenseRows
 from svmtool.kernels.problems import CSvc, EpsilonSvr, NuSvc, NuSvr, OneClass, Points
-from svmtool.kernels.results import KernelResult
 from svmtool.models.kernel_functions import Kernel
 from svmtool.solvers.shared.base import RULE, Monitor
 
@@ -78,19 +77,7 @@ def feasible(problem, rng) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_start_is_feasible(name):
-    problem = Data().problem(name)
-    a = problem.start
-    assert np.all((a >= 0.0) & (a <= problem.upper))
-    sums = [float(np.sum(a[problem.y == sign])) for sign in (1.0, -1.0)]
-    total = {"nu_svc": NU * N, "one_class": NU * N, "nu_svr": C * NU * N}.get(name, 0.0)
-    assert sum(sums) == pytest.approx(total, abs=1e-12)
-    if name != "one_class":
-        assert sums[0] == pytest.approx(sums[1], abs=1e-12)
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_gap_is_primal_minus_dual(name, seed):
     """With the linear kernel w is at hand; any feasible a and any rho, r."""
     data, rng = Data(seed), np.random.default_rng(seed)
@@ -111,9 +98,8 @@ def test_the_gap_is_primal_minus_dual(name, seed):
 
 
 @pytest.mark.filterwarnings("ignore:Values in x were outside bounds")  # of the general solver
-@pytest.mark.parametrize("kernel", [LINEAR, RBF, Kernel(1, 0.5, 2, 1.0)], ids=["linear", "rbf", "polynomial"])
 @pytest.mark.parametrize("name", NAMES)
-def test_reference_finds_the_optimum(name, kernel):
+def test_reference_finds_the_optimum(name, kernel=RBF):
     """Its gap closes, and a general solver finds the same value."""
     problem = Data(3).problem(name, kernel)
     result = reference_kernel.solve(problem, Monitor(), eps=1e-9)
@@ -134,15 +120,6 @@ def test_reference_finds_the_optimum(name, kernel):
     )
     assert other.success
     assert result.objective == pytest.approx(other.fun, rel=1e-6, abs=1e-6)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_records_end_a_run_by_gap(name):
-    problem = Data(1).problem(name)
-    result = reference_kernel.solve(problem, Monitor(gap=1e-4), eps=0.0)
-    assert result.status.converged and result.gap <= 1e-4
-    found = certify(problem, result.alpha, gradient(problem, result.alpha), result.rho, result.r)
-    assert result.gap == pytest.approx(found.gap, abs=1e-9)
 
 
 SAMPLING = {"min_rows": N // 3, "max_values": 0}  # the certifier computes every third row alone
@@ -175,73 +152,3 @@ def test_what_the_sample_finds_wrong_is_computed(name):
         assert (found.primal, found.dual, found.violation) == pytest.approx(
             (truth.primal, truth.dual, truth.violation), rel=1e-6, abs=1e-9
         )
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_differences_widen_the_gap(name):
-    """The gap from values that are off by `apart` at most covers the gap of the right ones."""
-    problem, result, G = solved(name)
-    rng = np.random.default_rng(0)
-    right = gap_of(problem, result.alpha, G, result.rho, result.r)
-    for apart in (1e-6, 1e-3, 0.1):
-        off = G + apart * rng.choice((-1.0, 1.0), len(G))
-        assert gap_of(problem, result.alpha, off, result.rho, result.r, apart) >= right
-        found = certificate_of(problem, result.alpha, off, result.rho, result.r, 1.0, apart)
-        truth = certificate_of(problem, result.alpha, G, result.rho, result.r)
-        assert found.primal >= truth.primal and found.dual <= truth.dual, "each of them holds"
-        assert found.violation >= truth.violation * (1 - 1e-9)
-
-
-def result_of(problem, alpha, rho=0.3, r=0.0):
-    return KernelResult(np.array(alpha), rho, r, 2.0, 0.0, 1, RULE, np.zeros(len(alpha)))
-
-
-def test_answer_of_c_svc():
-    points = Points(LINEAR, DenseRows(np.eye(3)), None)
-    problem = CSvc(points, np.array([1.0, 1.0, -1.0]), np.full(3, 2.0))
-    function = problem.decision_function(result_of(problem, [2.0, 0.0, 2.0]))
-    assert function.coef.tolist() == [2.0, 0.0, -2.0] and function.bounded == 2
-    assert (function.rho, function.objective, function.report) == (0.3, 2.0, "nu = 0.666667\n")
-    uneven = CSvc(points, problem.y, np.array([1.0, 1.0, 2.0]))
-    assert uneven.decision_function(result_of(problem, [0, 0, 0])).report == ""
-
-
-def test_answer_of_nu_svc_is_divided_by_r():
-    points = Points(LINEAR, DenseRows(np.eye(4)), None)
-    problem = NuSvc(points, np.array([1.0, 1.0, -1.0, -1.0]), 0.75)
-    assert problem.start.tolist() == [1.0, 0.5, 1.0, 0.5]
-    function = problem.decision_function(result_of(problem, problem.start, r=0.25))
-    assert function.coef.tolist() == [4.0, 2.0, -4.0, -2.0] and function.bounded == 2
-    assert (function.rho, function.objective, function.scale, function.report) == (1.2, 32.0, 16.0, "C = 4.000000\n")
-    assert function.warning == ""
-    for r, divisor, C in ((-0.25, 0.25, "-4.000000"), (0.0, 1.0, "inf"), (np.inf, 1.0, "0.000000")):
-        function = problem.decision_function(result_of(problem, problem.start, r=r))
-        assert function.coef.tolist() == (problem.y * problem.start / divisor).tolist(), "no decision is turned around"
-        assert function.report == f"C = {C}\n" and function.warning.startswith("nu-SVC finds no margin")
-
-
-def test_answer_of_regressions():
-    points = Points(LINEAR, DenseRows(np.eye(2)), None)
-    problem = EpsilonSvr(points, np.array([1.0, -1.0]), 2.0, 0.1)
-    assert problem.p.tolist() == [-0.9, 1.1, 1.1, -0.9]
-    function = problem.decision_function(result_of(problem, [2.0, 0.0, 0.0, 0.5]))
-    assert function.coef.tolist() == [2.0, -0.5] and function.bounded == 1 and function.report == "nu = 0.625000\n"
-    problem = NuSvr(points, np.array([1.0, -1.0]), 2.0, 0.5)
-    assert problem.start.tolist() == [1.0, 0.0, 1.0, 0.0]
-    assert problem.decision_function(result_of(problem, [0, 0, 0, 0], r=-0.25)).report == "epsilon = 0.250000\n"
-
-
-def test_one_class_starts_as_libsvm_does():
-    points = Points(LINEAR, DenseRows(np.eye(5)), None)
-    assert OneClass(points, 0.5).start.tolist() == [1.0, 1.0, 0.5, 0.0, 0.0]
-
-
-@pytest.mark.parametrize("matrix", [False, True])
-def test_points_can_be_selected(matrix):
-    X = np.arange(8.0).reshape(4, 2)
-    points = Points(LINEAR, None, X @ X.T) if matrix else Points(LINEAR, DenseRows(X), None)
-    assert points.n == 4 and points.take(np.arange(4)) is points
-    some = points.take(np.array([3, 1]))
-    expected = X[[3, 1]] @ X[[3, 1]].T
-    found = some.matrix if matrix else some.rows.X @ some.rows.X.T
-    assert found.tolist() == expected.tolist()

@@ -12,7 +12,6 @@ from svmtool.compiled import threads
 from svmtool.compiled.loops.kernel import kernel_loops
 from svmtool.compiled.loops.text import decision_loops
 from svmtool.data.dataset import Dataset
-from svmtool.errors import ModelError
 from svmtool.models.kernel import MAX_BLOCK_ROWS, MAX_DIRECT_PLACES, MAX_WEIGHTS, KernelModel
 from svmtool.models.kernel_functions import POLYNOMIAL, PRECOMPUTED, RBF, SIGMOID, Kernel
 
@@ -34,7 +33,7 @@ def name(kernel: Kernel) -> str:
 
 @pytest.mark.parametrize("kernel", KERNELS[:-1], ids=name)
 @pytest.mark.parametrize("dtype, tolerance", [(np.float64, 1e-13), (np.float32, 2e-6)])
-@pytest.mark.parametrize("shape", [(1, 1), (5, 7), (300, 260), (0, 3), (2, 70000)])
+@pytest.mark.parametrize("shape", [(5, 7), (0, 3), (2, 70000)])
 def test_finish_is_the_kernel(kernel, dtype, tolerance, shape, monkeypatch):
     rng = np.random.default_rng(0)
     X, Z = rng.normal(size=(shape[0], 4)), rng.normal(size=(shape[1], 4))
@@ -47,23 +46,6 @@ def test_finish_is_the_kernel(kernel, dtype, tolerance, shape, monkeypatch):
     if kernel.kind == POLYNOMIAL:  # relative errors of the argument are multiplied by the degree
         tolerance *= 30
     assert np.all(np.abs(np.array(got) - wanted) <= tolerance * scale)
-
-
-@pytest.mark.parametrize("kernel", KERNELS[1:-1], ids=name)
-def test_finish_gives_the_same_bits_with_any_number_of_threads(kernel):
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=(600, 3))
-    norms, results = np.sum(X * X, axis=1), []
-    for count in (1, 2, 3):
-        threads.set_count(count)
-        results.append(X @ X.T)
-        kernel.finish(results[-1], norms, norms)
-    assert np.array_equal(results[0], results[1]) and np.array_equal(results[0], results[2])
-
-
-def test_finish_wants_the_norms_of_every_row():
-    with pytest.raises(ValueError, match="square norms of 2 and 3 rows for a block of 3 x 3"):
-        Kernel(RBF, 1.0).finish(np.zeros((3, 3)), np.zeros(2), np.zeros(3))
 
 
 def finished(kind: int, arguments: list[float]) -> np.ndarray:
@@ -111,7 +93,7 @@ def rows_for(model: KernelModel, Z: np.ndarray, rng, n: int, shift: int = 0) -> 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=name)
 @pytest.mark.parametrize("svm_type", TYPES)
-@pytest.mark.parametrize("k, m, d, n", [(2, 40, 6, 50), (4, 33, 5, 37), (2, 0, 3, 4), (3, 1, 2, 16), (1, 0, 2, 3)])
+@pytest.mark.parametrize("k, m, d, n", [(4, 33, 5, 37), (3, 1, 2, 16), (1, 0, 2, 3)])
 def test_decision_values_are_their_definition(kernel, svm_type, k, m, d, n):
     rng = np.random.default_rng([kernel.kind, kernel.degree, k, m])
     model, Z = random_model(rng, kernel, svm_type, k, m, d)
@@ -135,15 +117,6 @@ def test_every_way_gives_the_same_values(kernel, shift, classes, support, n):
     np.testing.assert_allclose(model.decision_values(table), decisions(model, K), rtol=1e-10, atol=1e-10)
 
 
-def test_indices_near_the_last_one_and_index_zero():
-    """Features are found by search where a table over all indices would be too large; the file's index 0 is one."""
-    rng = np.random.default_rng(4)
-    for shift in (2147483600, -1):
-        model, Z = random_model(rng, Kernel(RBF, 0.3), "nu_svc", 3, 20, 6, shift)
-        table, K = rows_for(model, Z, rng, 30, shift)
-        np.testing.assert_allclose(model.decision_values(table), decisions(model, K), rtol=1e-11, atol=1e-11)
-
-
 @pytest.mark.parametrize("absent", [0, 12], ids=["dense", "sparse"])
 def test_distances_of_rows_far_from_the_origin_do_not_cancel(absent):
     rng = np.random.default_rng(5)
@@ -156,18 +129,6 @@ def test_distances_of_rows_far_from_the_origin_do_not_cancel(absent):
     np.testing.assert_allclose(model.decision_values(x), wanted, rtol=1e-9)
 
 
-def test_large_coefficients_do_not_magnify_what_large_constant_features_cancel():
-    """Constants of 1000 once made an error of 1e-3 in decision values that coefficients of 1e9 sum to about 1."""
-    rng = np.random.default_rng(6)
-    Z = rng.normal(size=(8, 9))
-    Z[:, 6:] = 1000.0
-    coef = 1e9 * rng.normal(size=(1, 8))
-    z = table_of(Z)
-    model = KernelModel("nu_svr", Kernel(RBF, 0.001), None, 2, np.zeros(1), coef, None, z.indptr, z.indices, z.values)
-    wanted = [[math.fsum(c * kernel_value(model.kernel, a, b) for c, b in zip(coef[0], Z, strict=True))] for a in Z]
-    np.testing.assert_allclose(model.decision_values(z), wanted, rtol=0, atol=1e-15 * np.sum(np.abs(coef)))
-
-
 @pytest.mark.parametrize("kernel", KERNELS, ids=name)
 def test_decision_values_have_the_same_bits_with_any_number_of_threads(kernel):
     rng = np.random.default_rng(6)
@@ -178,15 +139,6 @@ def test_decision_values_have_the_same_bits_with_any_number_of_threads(kernel):
         threads.set_count(count)
         results.append(model.decision_values(table))
     assert np.array_equal(results[0], results[1]) and np.array_equal(results[0], results[2])
-
-
-def test_rows_of_a_precomputed_kernel_that_lack_values_are_refused():
-    rng = np.random.default_rng(7)
-    model, Z = random_model(rng, Kernel(PRECOMPUTED), "c_svc", 2, 5, 2)
-    table, _ = rows_for(model, Z, rng, 4)
-    table.indices[2 * len(table.indices) // 4] += 1  # row 3 does not begin with 0:
-    with pytest.raises(ModelError, match="^row 3: a row for a precomputed kernel must be 0:number"):
-        model.decision_values(table)
 
 
 # Labels and probabilities
@@ -208,7 +160,7 @@ def coupled(r: np.ndarray) -> np.ndarray:
     return np.linalg.solve(system, np.append(np.zeros(k), 1.0))[:k]
 
 
-@pytest.mark.parametrize("k", [2, 3, 5, 12])
+@pytest.mark.parametrize("k", [2, 5])
 def test_probabilities_are_near_the_optimum_of_coupling(k):
     rng = np.random.default_rng(k)
     pairs = k * (k - 1) // 2
@@ -221,21 +173,3 @@ def test_probabilities_are_near_the_optimum_of_coupling(k):
         r += np.tril(1 - r.T, -1)
         assert found.sum() == pytest.approx(1.0, abs=1e-12)
         np.testing.assert_allclose(found, coupled(r) if k > 2 else [r[0, 1], r[1, 0]], atol=0.005 if k > 2 else 1e-14)
-
-
-def test_pair_probabilities_keep_away_from_0_and_1():
-    out = np.empty((4, 2))
-    decision_loops.couple(np.array([-1e300, 1e300, math.nan, 0.0]), -np.ones(1), np.zeros(1), out, np.empty(10), 2, 4)
-    assert out[:, 0].tolist() == [1e-7, 1 - 1e-7, 1e-7, 0.5]
-
-
-def test_one_class_probabilities_are_tenths_between_marks():
-    marks = np.array([-5, -4, -3, -2, -1, 1, 2, 3, 4, 5.0])
-    none = np.zeros(0)
-    model = KernelModel(
-        "one_class", Kernel(0), None, 2, np.zeros(1), np.zeros((1, 0)), None, np.zeros(1, np.int64),
-        np.zeros(0, np.int32), none, density_marks=marks,
-    )  # fmt: skip
-    got = model.probabilities(np.array([[-9], [-5], [-4], [0.5], [1], [4.9], [5], [6.0]]))
-    assert got[:, 0].tolist() == [0.001, 0.1, 0.2, 0.5, 0.6, 0.9, 0.0, 0.999]
-    np.testing.assert_allclose(got.sum(axis=1), 1.0)

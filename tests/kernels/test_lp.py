@@ -43,10 +43,3 @@ def test_the_zero_solution_is_certified():
     done = api.fit(X, y, 51, kernel="rbf", gamma=0.5, C=C, method="fast")
     assert done.converged and done.certificate.gap <= 1e-3
     assert done.certificate.primal == pytest.approx(2 * C * min(np.sum(y > 0), np.sum(y < 0)), rel=1e-12)
-
-
-def test_a_large_value_that_all_columns_share_takes_no_digits():
-    X, y = made(1e4)
-    done = api.fit(X, y, 51, kernel="linear", C=2.0, method="fast", gap=1e-3)
-    # round-off ends the run near 1e-3
-    assert done.certificate.primal == pytest.approx(least(X @ X.T, y, 2.0), rel=2e-3)

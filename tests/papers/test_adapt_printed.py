@@ -7,10 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from adapt_suite import apart, batch, draw, streamed, text_of_rows, weights_in
+from adapt_suite import apart, batch, draw, text_of_rows, weights_in
 
-from svmtool import api
-from svmtool.formats.adaptable import state as adaptable_state
 from svmtool.linalg.systems import Factored
 from svmtool.papers import lssvm
 from svmtool.solvers.shared.base import TIME
@@ -55,17 +53,6 @@ def test_a_row_costs_one_update_and_no_factorisation(changed, monkeypatch):
     assert apart(weights_in("m"), batch(ROWS[9:] + NEW)) <= 1e-9
 
 
-def test_the_state_holds_p(changed):
-    state = adaptable_state.read("m")
-    [upper] = state.inverses.values()
-    X = np.hstack([[(*row.x, *[0.0] * (5 - len(row.x))) for row in ROWS], np.ones((40, 1))])
-    wanted = np.linalg.inv(np.eye(6) + 2.0 * X.T @ X)
-    np.testing.assert_allclose(upper, np.triu(wanted), rtol=1e-9, atol=1e-13)
-    np.testing.assert_allclose(
-        state.w[:, 0], weights_in("m")[ROWS[0].label if state.sums.labels[0] != 1 else 1], rtol=1e-15
-    )
-
-
 def test_a_model_keeps_its_method(changed, monkeypatch):
     """Without --method by the state; with it from one method to the other and back."""
     rows = ROWS
@@ -76,34 +63,6 @@ def test_a_model_keeps_its_method(changed, monkeypatch):
         assert int(np.load(STATE)["version"]) == version
         assert counts["add"] == (len(NEW) if version == 2 else 0)
         assert apart(weights_in("m"), batch(rows)) <= 1e-9
-
-
-def test_another_cost_or_bias_takes_one_factorisation(changed, monkeypatch):
-    counts = counted(monkeypatch)
-    assert changed("-c", 5, "-B", -1, "--add", "new", "-i", "m") == (0, "", "")
-    assert counts["factors"] == 1
-    assert apart(weights_in("m"), batch(ROWS + NEW, 5.0, -1.0), -1.0) <= 1e-9
-
-
-def test_classes_of_the_same_weights_share_a_p(svm_train, monkeypatch):
-    rows = draw(np.random.default_rng(3), 60, 4, (1, 2, 3, 4))
-    Path("new").write_text(text_of_rows(rows[:7]))
-    for weights, distinct in (((), 1), (("-w2", 3), 2)):
-        assert svm_train("-q", "-s", 71, *weights, "d", "m", data=text_of_rows(rows))[0] == 0
-        assert len(adaptable_state.read("m").inverses) == distinct
-        counts = counted(monkeypatch)
-        assert svm_train("-q", "-s", 71, "--add", "new", "-i", "m") == (0, "", "")
-        assert counts["add"] == 7 * distinct and counts["factors"] == 0
-        assert apart(weights_in("m"), batch(rows + rows[:7], factor={2: 3.0} if weights else None)) <= 1e-9
-
-
-def test_a_stream(svm_train):
-    status, _, err = streamed(svm_train, text_of_rows(ROWS), "-q", "-s", 71, "--every-rows", 7, "--add", "-", "m")
-    assert (status, err) == (0, "")
-    assert apart(weights_in("m"), batch(ROWS)) <= 1e-9
-    assert int(np.load(STATE)["version"]) == 2
-    status, _, err = streamed(svm_train, text_of_rows(NEW), "-q", "-s", 71, "--add", "-", "-i", "m")
-    assert (status, err) == (0, "") and apart(weights_in("m"), batch(ROWS + NEW)) <= 1e-9
 
 
 def test_a_removal_without_digits_leaves_all_as_it_was(svm_train):
@@ -139,16 +98,6 @@ def test_a_damaged_p_is_refused(changed, damage):
     assert status == 1 and err.startswith(STATE) and err.count("\n") == 1
 
 
-@pytest.mark.parametrize("value", [-1.0, 0.0])
-def test_a_p_that_is_not_positive_is_computed_anew(changed, value, monkeypatch):
-    out = io.BytesIO()
-    with np.load(STATE) as file:
-        np.savez(out, **{**dict(file), "inverse": np.full((1, 21), value)})
-    Path(STATE).write_bytes(out.getvalue())
-    assert changed("--add", "new", "-i", "m") == (0, "", "")
-    assert apart(weights_in("m"), batch(ROWS + NEW)) <= 1e-9
-
-
 def test_a_false_p_is_reported_by_the_certificate(changed):
     out = io.BytesIO()
     with np.load(STATE) as file:
@@ -158,16 +107,6 @@ def test_a_false_p_is_reported_by_the_certificate(changed):
     assert status == 0 and "rounding in the updates row by row has changed the weights: use --method fast" in err
     assert changed("--add", "new", "-i", "m", "--method", "fast") == (0, "", "")
     assert apart(weights_in("m"), batch(ROWS + NEW + NEW)) <= 1e-9
-
-
-def test_models_saved_from_python(tmp_path, svm_train):
-    X, y = np.random.default_rng(0).normal(size=(30, 3)), np.tile([1, -1], 15)
-    for method, version in (("paper", 2), ("fast", 1)):
-        api.save_model(api.fit(X, y, solver=71, method=method), "m")
-        assert int(np.load(STATE)["version"]) == version
-        Path("new").write_text("1 1:1 2:2\n")
-        assert svm_train("-q", "-s", 71, "--add", "new", "-i", "m") == (0, "", "")
-        assert int(np.load(STATE)["version"]) == version
 
 
 def test_a_run_that_ends_before_all_rows_are_added_writes_no_model(svm_train, monkeypatch):
@@ -180,15 +119,3 @@ def test_a_run_that_ends_before_all_rows_are_added_writes_no_model(svm_train, mo
     monkeypatch.setattr(lssvm, "run", early)
     status, _, err = svm_train("-q", "-s", 71, "d", "m", data=text_of_rows(ROWS))
     assert status == 1 and "m is not written: the run ended before" in err and not Path("m").exists()
-
-
-def test_falsvm_keeps_p_of_the_rows_added(svm_train, monkeypatch):
-    assert svm_train("-q", "-s", 72, "d", "m", data=text_of_rows(ROWS)) == (0, "", "")
-    Path("new").write_text(text_of_rows(NEW))
-    counts = counted(monkeypatch)
-    before = weights_in("m")[1]
-    assert svm_train("-q", "-s", 72, "--add", "new", "-i", "m") == (0, "", "")
-    assert svm_train("-q", "-s", 72, "--remove", "new", "-i", "m") == (0, "", "")
-    assert counts["factors"] == 0 and counts["remove"] <= len(NEW)
-    after = weights_in("m")[1]
-    np.testing.assert_allclose(np.append(after[:5], after[-1]), before, rtol=1e-8, atol=1e-10)

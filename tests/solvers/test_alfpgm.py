@@ -8,14 +8,12 @@ import reference_kernel
 from kernel_suite import run
 
 from svmtool import registry
-from svmtool.compiled import threads
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
-from svmtool.kernels.decomposition import ViolatingSets
 from svmtool.kernels.problems import CSvc, EpsilonSvr, NuSvc, NuSvr, OneClass, Points
 from svmtool.models.kernel_functions import LINEAR, POLYNOMIAL, RBF, SIGMOID, Kernel
 from svmtool.solvers import alfpgm
-from svmtool.solvers.shared.base import GAP, ITERATIONS, RULE, TIME, Monitor
+from svmtool.solvers.shared.base import GAP, RULE, Monitor
 
 KERNELS = {
     "rbf": Kernel(RBF, 0.5),
@@ -78,24 +76,6 @@ def test_optimum_is_the_oracles(name, form):
         assert float((problem.y * found.alpha)[system].sum()) == pytest.approx(kept, abs=1e-9)
 
 
-@pytest.mark.parametrize("sparse", [True, False])
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_kernels(kernel, sparse):
-    problem = problems(KERNELS[kernel], sparse)["c-svc"]
-    found = run(registry.solver_of(alfpgm), problem, Monitor(max_seconds=60), 1e-5)
-    truth = reference_kernel.solve(problems(KERNELS[kernel], sparse)["c-svc"], Monitor(), 1e-9)
-    assert found.objective == pytest.approx(truth.objective, rel=1e-6)
-
-
-def test_a_given_matrix_is_the_same_as_its_kernel():
-    problem = problems(KERNELS["rbf"])["c-svc"]
-    K = reference_kernel.kernel_matrix(problem)
-    given = CSvc(Points(Kernel(4), None, K), problem.y, problem.upper)
-    assert run(registry.solver_of(alfpgm), given, Monitor(), 1e-6).objective == pytest.approx(
-        run(registry.solver_of(alfpgm), problem, Monitor(), 1e-6).objective, rel=1e-8
-    )
-
-
 def test_far_rows_are_computed_in_double():
     """Distances of 1e-3 between rows at 1e4 are lost to products in single precision."""
     X, _ = rows(sparse=False)
@@ -107,54 +87,6 @@ def test_far_rows_are_computed_in_double():
         found = run(registry.solver_of(alfpgm), problem, Monitor(), 1e-5)
         truth = reference_kernel.solve(problem, Monitor(), 1e-9)
         assert found.objective == pytest.approx(truth.objective, rel=1e-6)
-
-
-def test_threads_and_memory_change_nothing_that_matters():
-    answers = []
-    for count, megabytes in ((1, 100.0), (2, 100.0), (2, 0.01)):
-        threads.set_count(count)
-        problem = problems(KERNELS["rbf"])["epsilon-svr"]
-        answers.append(run(registry.solver_of(alfpgm), problem, Monitor(), 1e-4, megabytes, method="sets"))
-    threads.set_count(None)
-    assert np.array_equal(answers[0].alpha, answers[1].alpha)
-    assert answers[2].objective == pytest.approx(answers[0].objective, rel=1e-6)
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_limits_are_kept(form):
-    problem = problems(KERNELS["rbf"])["c-svc"]
-    assert run(registry.solver_of(alfpgm), problem, Monitor(max_iter=1), 1e-9, **FORMS[form]).status is ITERATIONS
-    assert run(registry.solver_of(alfpgm), problem, Monitor(max_seconds=1e-9), 1e-9, **FORMS[form]).status is TIME
-    found = run(registry.solver_of(alfpgm), problem, Monitor(gap=1e-3), 0.0, **FORMS[form])
-    assert found.status is GAP and found.gap <= 1e-3
-
-
-def test_records_bound_the_optimum():
-    """As far as f in single precision states; the last one is checked in double."""
-    problem = problems(KERNELS["rbf"])["c-svc"]
-    monitor = Monitor()
-    optimum = -run(registry.solver_of(alfpgm), problem, Monitor(), 1e-9).objective
-    run(registry.solver_of(alfpgm), problem, monitor, 1e-5, method="sets")
-    assert len(monitor.history) > 3
-    for record in monitor.history:
-        assert record["bound"] <= optimum * (1 + 1e-5) and record["objective"] >= optimum * (1 - 1e-5)
-
-
-class Standing:
-    """A state for the choice of sets: six variables, values of F as given."""
-
-    def __init__(self, F, up, low):
-        self.F, self.rising, self.falling = np.array(F), np.array(up, bool), np.array(low, bool)
-        self.free = self.rising & self.falling
-        self.signs = [np.ones(len(F), bool)]
-
-
-def test_sets_take_the_largest_violations_and_keep_half():
-    sets = ViolatingSets(4)
-    state = Standing([5.0, 4.0, 3.0, 2.0, 1.0, 0.0], [1] * 6, [1] * 6)
-    assert set(sets.choose(state)) == {0, 1, 4, 5}
-    second = sets.choose(Standing([0.0, 0.0, 9.0, -9.0, 0.0, 0.0], [1] * 6, [1] * 6))
-    assert {2, 3} <= set(second) and len(set(second)) == 4  # the new ones, and two of those before
 
 
 @pytest.mark.parametrize("name", ["epsilon-svr", "nu-svr"])

@@ -6,21 +6,11 @@ import functools
 
 import numpy as np
 import pytest
-import scipy.optimize
-from class_problems import GAP, PROBLEMS, ROWS, SOME, Problem, Solved, every_row, random_problem, task_of
-from reference import csr_of, table_of
+from class_problems import PROBLEMS, SOME, Problem, Solved, every_row, random_problem
 from sampling import every_turn, in_turn
 
-from svmtool.coordinate.crammer_singer import CrammerSingerDescent
-from svmtool.data.csr import CsrRows
-from svmtool.objectives import class_interior
-from svmtool.objectives.class_rows import ClassTask
-from svmtool.objectives.crammer_singer import USUAL_PRODUCTS, CrammerSingerLoss
-from svmtool.params import Settings
-from svmtool.solvers import alm, alm_classes
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import Monitor, Rule, StopFlag
-from svmtool.tolerances import EPOCH_TOL
+from svmtool.solvers.shared.base import StopFlag
 
 TOLERANCES = (None, 0.5, 1e-4, 1e-7)
 METHODS = ("turns", "turns-dual", "epochs", "primal", "dual", "interior")
@@ -42,79 +32,6 @@ def test_gap_by_the_formulas(row, method, name, layout):
     for record in s.result.history:
         assert record["bound"] <= s.f * (1 + 1e-12) and record["objective"] >= dual * (1 - 1e-12)
     np.testing.assert_allclose(s.W.sum(axis=1), 0.0, atol=s.radius)
-
-
-@every_row
-def test_optimum_of_a_general_purpose_solver(row):
-    """SLSQP over W and one slack a row: 1/2 |W|^2 + sum C xi under xi_i >= [m != y_i] + (w_m - w_{y_i}).x_i."""
-    p = random_problem(11, 15, 2, 3)
-    (n, d), k = p.A.shape, p.k
-    lines = []
-    for i in range(n):
-        for m in range(k):
-            row_of_W = np.zeros((d, k))
-            row_of_W[:, m] += p.A[i]
-            row_of_W[:, p.number[i]] -= p.A[i]
-            lines.append(np.concatenate([row_of_W.reshape(-1), -np.eye(n)[i]]))
-    G, h = np.array(lines), (np.arange(k) == p.number[:, None]).reshape(-1) - 1.0
-    found = scipy.optimize.minimize(
-        lambda x: 0.5 * x[: d * k] @ x[: d * k] + p.cost @ x[d * k :],
-        np.append(np.zeros(d * k), np.ones(n)),
-        jac=lambda x: np.append(x[: d * k], p.cost),
-        constraints=scipy.optimize.LinearConstraint(G, -np.inf, h),
-        method="SLSQP",
-        options={"maxiter": 1000, "ftol": 1e-14},
-    )
-    # whether its last line search succeeds depends on rounding: its value, an upper bound of the minimum, decides
-    assert Solved(row, p).f == pytest.approx(p.value(found.x[: d * k]), rel=1e-6)
-
-
-@every_row
-def test_methods_are_used(row, monkeypatch):
-    taken = set()
-    watched = [(CrammerSingerDescent, "run"), (class_interior.ClassInterior, "advance"), (alm, "solve")]
-    for owner, name in (*watched, *((CrammerSingerLoss, name) for name in ("hessian", "hessian_product", "face"))):
-        plain = getattr(owner, name)
-        monkeypatch.setattr(owner, name, lambda *a, name=name, plain=plain, **k: (taken.add(name), plain(*a, **k))[1])
-    for method, wanted in (("epochs", {"run"}), ("primal", {"hessian"}), ("interior", {"advance"})):
-        taken.clear()
-        Solved(row, PROBLEMS["tall"], method=method)
-        assert taken == wanted, method
-    taken.clear()
-    Solved(row, PROBLEMS["tall"], method="dual")
-    assert taken & {"face", "hessian_product"} and "hessian" not in taken
-    taken.clear()
-    Solved(row, PROBLEMS["two"])
-    assert taken == {"solve"}
-
-
-@pytest.mark.parametrize("bias", [-1.0, 1.0])
-@pytest.mark.parametrize(("C", "sigma"), [(1.0, 1.0), (1e-2, 10.0)])
-def test_the_minimum_of_a_piece_is_the_same_from_either_side(C, sigma, bias):
-    p = random_problem(3, 12, 30, 4, C=C, bias=bias)
-    o = CrammerSingerLoss(ClassTask(CsrRows(*csr_of(p.A), p.A.shape[1]), p.number, p.k, p.cost))
-    o.sigma = sigma
-    o.set_point(0.1 * np.random.default_rng(1).normal(size=o.d))
-    _, g = o.gradient()
-    assert 1 < o.active < o.faces
-    by_rows, by_features = (o.newton_direction(g, system)[0] for system in ("dual", "primal"))
-    np.testing.assert_allclose(by_rows, by_features, rtol=0.0, atol=1e-10 * np.abs(by_features).max())
-
-
-def test_large_costs_leave_the_minimum_of_a_piece_exact():
-    """C sigma up to 1e10: neither what a face's projector takes away nor the multipliers' sizes may hide the step."""
-    rng = np.random.default_rng(2)
-    X, number = rng.random((60, 90)), rng.integers(0, 5, 60)
-    task = ClassTask(CsrRows(*csr_of(X), 90), number, 5, np.where(number == 2, 1e9, 1e5))
-    o = CrammerSingerLoss(task)
-    descent = CrammerSingerDescent(task, o.rows, 1)
-    for _ in range(100):
-        descent.run()
-    o.set_point(descent.w)
-    o.beta[:], o.sigma = descent.multipliers, 3.0
-    _, g = o.gradient()
-    p, _, _ = o.newton_direction(g, "dual")
-    assert o.active > 30 and np.linalg.norm(o.hessian_product(p) + g) <= 1e-3 * np.linalg.norm(g)
 
 
 @every_turn
@@ -150,28 +67,6 @@ def test_laws(row, method, turn):
         scaled = solved(p._replace(X=4.0 * p.X, bias=4.0 * p.bias, cost=p.cost / 16.0))
         assert np.linalg.norm(4.0 * scaled.W - a.W) <= 8 * a.radius
         assert np.linalg.norm(solved(p, "dense").W - a.W) <= 2 * a.radius
-
-
-@every_row
-def test_two_classes_are_the_hinge_at_twice_the_cost(row):
-    """min over w of 1/4 |w|^2 + sum C hinge is half of -s 3 with 2 C, w = w_1 - w_2."""
-    from svmtool.training.reductions.one_vs_rest import OneVsRest
-
-    p = PROBLEMS["two-bias"]
-    problems = OneVsRest(table_of(p.X, p.y, p.cost), Settings.of(solver=3, C=2.0, bias=1.0, gap=GAP))
-    [hinge] = problems.fit()
-    a = Solved(row, p)
-    np.testing.assert_allclose(a.W[:, 0] - a.W[:, 1], hinge.w, atol=4 * a.radius)
-    np.testing.assert_allclose(a.W[:, 0], -a.W[:, 1])
-
-
-@every_row
-def test_warm_start_at_the_answer_stops_early(row):
-    for p in SOME:
-        cold = Solved(row, p)
-        warm = Solved(row, p, start=cold.model, gap=1e-6)
-        assert warm.status.converged and warm.f <= cold.f * (1 + 1e-6)
-        assert Solved(row, p, start=cold.model, max_iter=1, gap=1e-6).f <= cold.f * (1 + 1e-12), "the start is kept"
 
 
 @every_method
@@ -229,62 +124,3 @@ def test_same_bits_from_any_number_of_threads_and_another_seed_the_same_optimum(
     p = PROBLEMS["tall"]
     a, b = Solved(row, p, seed=5), Solved(row, p)
     assert np.linalg.norm(a.W - b.W) <= 2 * a.radius
-
-
-@pytest.mark.parametrize("after", [0.0, 0.5])
-def test_work_after_liblinears_rule_is_limited(after, monkeypatch):
-    """The rule holds where the run ends; EPOCH_TOL of its tolerance is reached only if that costs little more."""
-    rng = np.random.default_rng(1)
-    p = Problem(rng.normal(size=(200, 20)), 1.0 * rng.integers(0, 5, 200), np.full(200, 10.0))
-    pg_ranges, costs, plain = [], [], CrammerSingerDescent.run
-
-    def noted(self, *most) -> float:
-        costs.append(plain(self, *most))
-        pg_ranges.append(self.pg_range if self.complete else np.inf)
-        return costs[-1]
-
-    monkeypatch.setattr(CrammerSingerDescent, "run", noted)
-    found = alm_classes.solve(task_of(p), Monitor(budget=after), Rule(range=0.01), None, 1, "epochs")
-    alpha = found.alpha[:, : p.k]
-    assert found.status is base.RULE and violation(p, p.A.T @ alpha, alpha) <= (1.5 if after == 0.0 else 1.0) * 0.01
-    first = next(k for k, pg_range in enumerate(pg_ranges) if pg_range <= 0.01)
-    assert pg_ranges[-1] > EPOCH_TOL * 0.01
-    assert sum(costs[:-2]) < (1.0 + after) * sum(costs[: first + 1])
-
-
-@pytest.mark.parametrize("method", ["turns", "turns-dual"])
-def test_rounds_that_are_behind_take_turns_with_epochs(method, monkeypatch):
-    """Many separable classes and a large C: epochs alone end by the rule of -e, Newton steps do not."""
-    made, product = [], CrammerSingerLoss.hessian_product
-    monkeypatch.setattr(CrammerSingerLoss, "hessian_product", lambda self, v: (made.append(1), product(self, v))[1])
-    monkeypatch.setattr(class_interior, "cost", lambda task: np.inf)
-    rng = np.random.default_rng(1)
-    n, d, k, eps = 80, 8, 40, 1e-3
-    y = np.arange(n) % k
-    p = Problem(rng.normal(size=(k, d))[y] + 0.1 * rng.normal(size=(n, d)), 1.0 * y, np.full(n, 1e4))
-    found = alm_classes.solve(task_of(p), Monitor(), Rule(range=eps), None, 1, method)
-    assert found.status is base.RULE
-    assert violation(p, p.A.T @ found.alpha, found.alpha) <= eps * (1 + 1e-6)
-    assert len(made) <= 10 * 30 * USUAL_PRODUCTS, "of 59510 without epochs"
-
-
-@pytest.mark.parametrize("method", ["turns", "turns-dual", "epochs"])
-def test_a_start_is_kept(method):
-    rng = np.random.default_rng(1)
-    p = Problem(rng.normal(size=(60, 8)), 1.0 * rng.integers(0, 5, 60), np.full(60, 10.0))
-    W = Solved(ROWS[0], p, eps=0.1).W
-    found = alm_classes.solve(task_of(p), Monitor(max_iter=1), Rule(range=1e-3), W.reshape(-1), 1, method)
-    assert p.value(found.w.reshape(W.shape)) <= p.value(W) * (1 + 1e-12)
-
-
-def test_a_row_of_another_scale_does_not_keep_classes_from_leaving():
-    """Each row's own violations decide which classes leave it; by the largest of all rows none would leave here."""
-    p = random_problem(1, 300, 4, 20)
-    X = p.A.copy()
-    X[0] *= 1e6
-    descent = CrammerSingerDescent(
-        task := ClassTask(CsrRows(*csr_of(X), 4), p.number, p.k, p.cost), CrammerSingerLoss(task).rows, 1
-    )
-    for _ in range(10):
-        descent.run()
-    assert descent.pg_range > 1.0 and descent.active_share < 0.5

@@ -6,17 +6,9 @@ import numpy as np
 import pytest
 import reference
 
-from svmtool.certify.linear import Certificate
-from svmtool.data.csr import CsrRows
-from svmtool.data.dense import DenseRows
-from svmtool.data.replicated import OrdinalRows, RepeatedRows
-from svmtool.linalg import systems
-from svmtool.linalg.systems import least_squares, nonnegative
 from svmtool.objectives.augmented import Augmented
 from svmtool.params import Settings
-from svmtool.solvers.shared import base, fallback
-from svmtool.tolerances import GRAM_BELOW
-from svmtool.training import verify
+from svmtool.solvers.shared import base
 from svmtool.training.reductions.one_vs_rest import OneVsRest
 
 WORDS, ROWS = 400, 250
@@ -64,20 +56,6 @@ def test_few_rows_of_large_numbers_reach_the_minimum(solver, gap, d):
     assert certificate.gap <= gap
 
 
-@pytest.mark.parametrize("tries", [0, systems.MAX_FAILURES], ids=["single entries", "exchanges"])
-@pytest.mark.parametrize("seed", range(5))
-def test_pivots_end_at_the_minimum_over_what_is_not_negative(seed, tries):
-    rng = np.random.default_rng(seed)
-    A = rng.normal(size=(30, 40)) * 10.0 ** rng.integers(-3, 4, (30, 1))
-    Q, t = A @ A.T + 1e-6 * np.eye(30), rng.normal(size=30)
-    a = nonnegative(Q, t, np.zeros(30), rng.random(30) < 0.5, tries)
-    slope = Q @ a - t
-    noise = 1e-12 * (np.abs(Q) @ np.abs(a) + np.abs(t))
-    assert np.all(a >= 0.0) and np.any(a == 0.0) and np.any(a > 0.0)
-    assert np.all(slope >= -noise)
-    assert np.all(slope[a > 0.0] <= noise[a > 0.0])
-
-
 @pytest.mark.parametrize(("solver", "cost"), [(3, 100.0), (41, 100.0), (42, 100.0), (42, 1e6)])
 def test_systems_are_of_rows_where_these_are_fewer(solver, cost, monkeypatch):
     """None of 400 features is factorised for 60 rows."""
@@ -88,55 +66,6 @@ def test_systems_are_of_rows_where_these_are_fewer(solver, cost, monkeypatch):
     [result], certificate = problems.fit_and_certify()
     assert result.status.converged
     assert certificate.gap <= 1e-3
-
-
-@pytest.mark.parametrize(("solver", "sparse"), [(0, False), (1, True), (2, True), (40, True), (42, True), (70, False)])
-def test_few_rows_are_held_sparse_for_solvers_with_systems_of_rows(solver, sparse):
-    X, y = large_numbers(80)
-    for n, held in ((50, sparse), (100, False)):
-        table = reference.table_of(np.tile(X, (2, 1))[:n], np.tile(y, 2)[:n])
-        problems = OneVsRest(table, Settings.of(solver=solver))
-        assert isinstance(problems.rows, CsrRows) == held
-
-
-def test_the_fallback_has_no_system_of_rows_where_the_bias_is_free():
-    rng = np.random.default_rng(0)
-    d = GRAM_BELOW + 1
-    X, y = rng.normal(size=(40, d)) * 10.0 ** np.linspace(-1, 1, d), np.where(rng.random(40) < 0.5, 1.0, -1.0)
-    free = Settings.of(solver=31, bias=1.0, regularize_bias=False)
-    problems = OneVsRest(reference.table_of(X, y, np.full(40, 1e4)), free)
-    begun = problems.zero_weights()
-    found = fallback.solve(problems.task(0), problems.loss, False, begun, 1e-4, base.Monitor())
-    assert problems.certify(0, found).gap <= 1e-4
-
-
-@pytest.mark.parametrize(("n", "d", "length"), [(2000, 3000, 30), (2600, 2600, 10)])
-def test_epochs_of_the_fallback_reach_the_gap(n, d, length):
-    """Early epochs overshoot, so that the gap is large beside the dual's rise; the second problem shrinks too early."""
-    rng = np.random.default_rng(1)
-    X, y = rng.normal(size=(n, d)) * (rng.random((n, d)) < length / d), np.where(rng.random(n) < 0.5, 1.0, -1.0)
-    problems = OneVsRest(reference.table_of(X, y, np.full(n, 100.0)), Settings.of(solver=3))
-    found = fallback.solve(problems.task(0), problems.loss, False, problems.zero_weights(), 1e-6, base.Monitor())
-    assert problems.certify(0, found).gap <= 1e-6
-
-
-def test_an_exact_minimiser_must_have_the_target_gap():
-    X, y = one_among_many()
-    problems = OneVsRest(reference.table_of(X, y), Settings.of(solver=2, gap=1e-9))
-    [result] = problems.fit()
-    near = base.Result(result.w * (1 + 2e-5), base.OPTIMAL, 1, result.history)
-    assert 1e-9 < problems.certify(0, near).gap < base.CONFIRMED_GAP
-    answer, certificate = verify.verified(problems, 0, near, base.Monitor())
-    assert certificate.gap <= 1e-9
-    assert answer.status is base.GAP
-
-
-def test_multipliers_whose_squares_vanish_give_no_dual_point():
-    X, y = one_among_many()
-    problems = OneVsRest(reference.table_of(X, y), Settings.of(solver=40))
-    objective = problems.task(0).objective(fallback.SquaredHinge)
-    objective.keep_dual_point(np.full(ROWS, 1e-200), np.zeros(objective.d))
-    assert objective.face_bound <= 0.0 and objective.face_alpha is None
 
 
 def sensors(n: int = 200, d: int = 80) -> tuple[np.ndarray, np.ndarray]:
@@ -168,15 +97,6 @@ def test_least_squares_of_such_rows_too(solver):
     assert certificate.gap <= 1e-11
 
 
-def test_conjugate_gradients_that_are_dear_do_not_turn_to_systems_of_dense_rows():
-    X, y = sensors(1000, 700)  # too many for orthogonal factorisations
-    problems = OneVsRest(reference.table_of(X, y, np.full(len(y), 1e3)), Settings.of(solver=40, gap=1e-9))
-    assert isinstance(problems.rows, DenseRows) and not fallback.factorisation_possible(problems.rows)
-    [result] = problems.fit()
-    found = fallback.solve(problems.task(0), problems.loss, False, result.w, 1e-9, base.Monitor())
-    assert found.w.shape == result.w.shape and np.all(np.isfinite(found.w))
-
-
 @pytest.mark.parametrize("gap", [None, 1e-9])
 @pytest.mark.parametrize("solver", [1, 2, 40])
 def test_a_row_of_huge_numbers_among_others_costs_no_steps(solver, gap):
@@ -191,31 +111,3 @@ def test_a_row_of_huge_numbers_among_others_costs_no_steps(solver, gap):
         assert result.status.converged, seed
         assert certificate.gap <= (base.CONFIRMED_GAP if gap is None else gap), seed
         assert len(result.history) <= 150, seed  # up to 1026 with a multiple of the identity added
-
-
-def test_least_squares_keep_their_residuals():
-    """Orthogonal to columns 1e9 times their size."""
-    rng = np.random.default_rng(0)
-    A = np.vstack([1e9 * rng.normal(size=(6, 3)) @ rng.normal(size=(3, 4)), np.eye(4)])
-    b = np.concatenate([A[:6] @ rng.normal(size=4) * 1e-9 + 1e-6 * rng.normal(size=6), np.zeros(4)])
-    x, r = least_squares(A, b)
-    assert np.linalg.norm(A.T @ r) <= 1e-14 * np.linalg.norm(A) * np.linalg.norm(r)
-    assert np.allclose(A @ x, b - r, rtol=0, atol=1e-9)
-
-
-def test_rows_of_a_tube_and_of_ranks_are_dense_with_their_bias():
-    X, y = one_among_many()
-    for rows in (CsrRows(*reference.csr_of(X), WORDS, 2.0), DenseRows(X, 2.0)):
-        assert np.array_equal(rows.dense_of(np.array([3, 1])), np.hstack([X[[3, 1]], np.full((2, 1), 2.0)]))
-        tube = RepeatedRows(rows, 2).dense_of(np.array([ROWS + 3]))
-        assert np.array_equal(tube, rows.dense_of(np.array([3])))
-    ranks = OrdinalRows(DenseRows(X), 3).dense_of(np.array([2 * ROWS + 5]))
-    assert np.array_equal(ranks, np.append(X[5], [0.0, 0.0, -1.0])[None])
-
-
-@pytest.mark.parametrize(
-    ("claimed", "found", "doubted"), [(1e-9, 6e-4, True), (1e-9, 1e-9, False), (1e-3, 6e-4, False)]
-)
-def test_an_answer_by_the_rule_whose_gap_rounding_spoils_is_solved_anew(claimed, found, doubted):
-    result = base.Result(np.zeros(1), base.RULE, 1, [{"gap": claimed}])
-    assert verify._contradicts(result, claimed, Certificate(1.0, 1.0 - found, 0.0), None) is doubted

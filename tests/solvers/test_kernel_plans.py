@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import numpy as np
@@ -10,10 +9,9 @@ import pytest
 from kernel_suite import KERNELS, certified, oracle, random_data, run, text
 
 from svmtool import registry
-from svmtool.kernels.pair_descent import MAX_WHOLE_VARIABLES
 from svmtool.models.kernel_functions import Kernel
 from svmtool.params import Options
-from svmtool.solvers import alfpgm, fosvm_kernel
+from svmtool.solvers import alfpgm
 from svmtool.solvers.shared.base import Monitor, Rule
 
 every_row = pytest.mark.parametrize("row", registry.KERNEL_SOLVERS, ids=lambda row: row.name)
@@ -70,21 +68,6 @@ def test_a_run_from_a_solution_ends_at_once(row):
     assert again.objective == pytest.approx(first.objective, rel=1e-5)
 
 
-def test_decomposition_goes_by_size_and_memory():
-    row, rule = registry.find_kernel(60), Rule()
-    assert alfpgm.plan(problem_of(row), rule).method == "whole"
-    narrow = problem_of(row, 2100)  # of which MIN_MB holds fewer than FEW_ROWS rows
-    narrow.cache_mb = 0.01
-    assert alfpgm.plan(narrow, rule).method == "sets" and "-m 0.01" in alfpgm.plan(narrow, rule).why
-    wide = problem_of(row, MAX_WHOLE_VARIABLES + 2)
-    assert alfpgm.plan(wide, rule).method == "sets" and str(MAX_WHOLE_VARIABLES) in alfpgm.plan(wide, rule).why
-
-
-def test_novelty_goes_by_samples():
-    sampled = problem_of(registry.find_kernel(81), sample=20)
-    assert fosvm_kernel.plan_sampled(sampled, Rule()).method == "sample"
-
-
 def test_a_direct_solution_needs_few_variables():
     problem = random_data(2100).problem(registry.find_kernel(0), Kernel(2, 0.1))
     with pytest.raises(ValueError, match="no direct solution"):
@@ -107,26 +90,3 @@ def test_explain_of_a_data_file_tells_the_methods(options, words, svm_train):
     assert len(lines) == len(words)
     assert all(re.match(f"method +{re.escape(w)}", line) for line, w in zip(lines, words, strict=True))
     assert svm_train("--explain", *options.split(), "absent")[0] == 1
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        "-t 2",
-        "-s 50 --method fast -t 2",
-        "-s 73 -t 2 --sgd-rows 3",
-        "-s 52 --method fast -t 2",
-        "-s 51 --method fast -t 2",
-    ],
-)
-@pytest.mark.parametrize("classes", [2, 3])
-def test_the_log_names_the_method_from_the_first_record(options, classes, svm_train):
-    data = text(random_data(60).X, np.arange(60) % classes)
-    svm_train(*options.split(), "--solver-log", "log", "d", "m", data=data)
-    with open("log") as file:
-        records = [json.loads(line) for line in file]
-    first = {}
-    for record in records:
-        first.setdefault(record.get("label"), record)
-    assert records and all(record["method"] for record in records)
-    assert all(record["why"] for record in first.values())

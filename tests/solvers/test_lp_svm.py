@@ -9,10 +9,8 @@ import reference
 from lp_suite import LAYOUTS, Solved, every_layout, every_problem, l1_optimum, system  # noqa: F401
 from solver_suite import PROBLEMS
 
-from svmtool import registry
 from svmtool.compiled import threads
 from svmtool.data import row_storage
-from svmtool.objectives.l1.hinge import WeightRows
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import StopFlag
 
@@ -39,23 +37,6 @@ def test_zero_weights_are_zeros(name, system):
     assert w[p.X.shape[1] // 2] == 0.0, "the column of zeros"
     assert np.count_nonzero(w) <= len(p.y)
     assert np.all((w == 0.0) | (np.abs(w) > 1e-6 * np.abs(w).max(initial=0.0)))
-
-
-def test_some_weights_are_zeros(system):
-    """What the test above rests on."""
-    assert np.count_nonzero(Solved(PROBLEMS["wide"], system=system).w) < PROBLEMS["wide"].X.shape[1] // 2
-
-
-@pytest.mark.parametrize("gap", [0.5, 1e-3, 1e-6])
-def test_lp_target_gap_is_reached(gap, system):
-    for name in ("tall-hard", "tall-free", "wide"):
-        s = Solved(PROBLEMS[name], system=system, gap=gap)
-        assert s.status.converged and s.certificate.gap <= gap * (1 + 1e-6)
-
-
-def test_lp_default_gap(system):
-    s = Solved(PROBLEMS["tall-hard"], system=system, gap=None)
-    assert s.status is base.GAP and s.certificate.gap <= registry.find(51).gap_default
 
 
 @pytest.mark.parametrize("C", [1e-12, 1e-6, 1e6, 1e10])
@@ -113,35 +94,3 @@ def test_one_class_under_a_free_bias(number):
     p = PROBLEMS["tall-free"]
     s = Solved(p._replace(y=np.ones(len(p.y))), number=number)
     assert s.status.converged and s.certificate.primal == 0.0
-
-
-def test_weight_rows_are_rows():
-    """The virtual rows e_j against a dense matrix that holds them."""
-    p = PROBLEMS["tall-free"]
-    rows = WeightRows(LAYOUTS["csr"](p), 8)
-    A = np.vstack([p.A, *[np.eye(8, 9)] * 2])
-    rng = np.random.default_rng(1)
-    w, y, u = rng.normal(size=9), rng.choice([-1.0, 1.0], len(A)), rng.normal(size=len(A))
-    z = np.empty(len(A))
-    rows.margins(w, y, z)
-    np.testing.assert_allclose(z, y * (A @ w), atol=1e-12)
-    np.testing.assert_allclose(rows.transpose_product(u), A.T @ u, atol=1e-12)
-    np.testing.assert_allclose(rows.curvature_product(u, w), A.T @ (u * (A @ w)), atol=1e-12)
-    np.testing.assert_allclose(rows.diagonal(u), (A * A).T @ u, atol=1e-12)
-    gram = np.zeros((9, 9))
-    rows.add_gram(np.abs(u), gram)
-    np.testing.assert_allclose(np.triu(gram), np.triu(A.T @ (np.abs(u)[:, None] * A)), atol=1e-12)
-
-
-@every_layout
-def test_divided_rows_and_columns(layout):
-    p = PROBLEMS["tall-bias"]
-    rows = LAYOUTS[layout](p)
-    w, y, z = np.arange(9.0), np.ones(60), np.empty(60)
-    size = np.append(np.arange(1.0, 9.0), 1.0)
-    rows.divided(size).margins(w, y, z)
-    np.testing.assert_allclose(z, p.A / size @ w, atol=1e-12)
-    if layout == "csr":
-        chosen = np.array([0, 3, 5])
-        rows.columns(chosen).margins(w[:4], y, z)
-        np.testing.assert_allclose(z, p.A[:, [0, 3, 5, 8]] @ w[:4], atol=1e-12)

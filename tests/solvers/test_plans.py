@@ -47,17 +47,6 @@ def test_a_plan_is_pure_and_names_a_method(row):
             assert contents(task) == before
 
 
-@every_row
-def test_a_run_begins_with_the_plans_method(row):
-    for size in SIZES:
-        found, seen = problems(row, size, max_iter=2), []
-        found.prepare()
-        with case_of(size):
-            plan = found.plan(0)
-            found.fit(report=lambda seen=seen, **record: seen.append(record))
-            assert seen[0]["method"] == registry.methods(found.method)[plan.method] and seen[0]["why"] == plan.why
-
-
 @pytest.mark.parametrize("size", ["small", "few rows"])
 @every_row
 def test_every_method_reaches_the_gap(row, size):

@@ -8,7 +8,7 @@ from naming import case_of
 from reference import table_of
 from regression_problems import EVERYWHERE, PROBLEMS, SOME, Solved, every_path, every_row, optimum_of
 from sampling import every_turn
-from solver_suite import ALM, LAYOUTS, MFN, share
+from solver_suite import LAYOUTS, share
 
 from svmtool.compiled import threads
 from svmtool.data import row_storage
@@ -51,29 +51,6 @@ def check_optimum(name, p, s) -> None:
         assert not np.any(s.w)
 
 
-@every_path
-def test_methods_are_used(case, monkeypatch):
-    """Each method calls the functions that its name stands for."""
-    from svmtool.coordinate.hinge import DualCoordinateDescent
-    from svmtool.objectives.augmented import Augmented
-    from svmtool.objectives.power_interior import PowerInterior
-    from svmtool.objectives.squared_hinge import SquaredHinge
-
-    objective = {ALM: Augmented, MFN: SquaredHinge}[case.row.module]
-    taken = set()
-    watched = [(PowerInterior, "advance", "interior")]
-    watched += [(DualCoordinateDescent, "run", "epochs"), (objective, "hessian", "primal")]
-    watched += [(objective, "hessian_product", "cg"), (objective, "face", "dual")]
-    for owner, name, what in watched:
-        plain = getattr(owner, name)
-        monkeypatch.setattr(owner, name, lambda *a, what=what, plain=plain: (taken.add(what), plain(*a))[1])
-    assert Solved(case, PROBLEMS["tall-hard"]).status.converged
-    first = case.path.partition("-")[0]
-    assert first in taken
-    if case.row.module == MFN and first != "epochs":
-        assert not ({"primal", "cg"} - {first}) & taken
-
-
 @every_turn
 @every_path
 def test_laws(case, turn):
@@ -106,44 +83,12 @@ def test_laws(case, turn):
 
 
 @every_row
-def test_scaling_the_targets_scales_the_course(row):
-    """A power of two changes no rounding: every step is the same."""
-    p, factor = PROBLEMS["tall"].of(row), 2.0**20
-    a = Solved(row, p)
-    cost = factor ** (2.0 - p.power) * p.cost
-    b = Solved(row, p._replace(t=factor * p.t, eps=factor * p.eps, cost=cost))
-    assert np.array_equal(b.w, factor * a.w)
-
-
-@every_row
 def test_warm_start_at_the_answer_stops_early(row):
     for p in SOME:
         cold = Solved(row, p)
         warm = Solved(row, p, start=cold.w, gap=1e-6)
         assert warm.status.converged and warm.f <= cold.f * (1 + 1e-6)
         assert Solved(row, p, start=cold.w, max_iter=1, gap=1e-6).f <= cold.f * (1 + 1e-12), "the start is kept"
-
-
-@every_row
-def test_limits(row):
-    p = PROBLEMS["tall-hard"]
-    p = p.of(row)
-    for k in (1, 2, 4):
-        s = Solved(row, p, max_iter=k)
-        assert s.status is base.ITERATIONS or s.status.converged
-        assert s.result.iterations <= k + 1
-        assert s.f <= p.value(np.zeros(4)), "never worse than no weights at all"
-    assert Solved(row, p, max_iter=1).status is base.ITERATIONS
-
-
-@every_path
-def test_time_limit_and_interruption(case):
-    p, stop = PROBLEMS["tall-hard"].of(case.row), base.StopFlag()
-    stop.set = True
-    for options in ({"max_seconds": 1e-9}, {"stop": stop}):
-        s = Solved(case, p, **options)
-        assert s.status.converged or s.status in (base.TIME, base.INTERRUPTED)
-        assert s.f <= p.value(np.zeros(4)) and s.result.history
 
 
 @every_turn

@@ -55,24 +55,6 @@ def test_the_optimum_and_its_certificate(classes, d, share, free):
         assert there.primal == pytest.approx(value(U, X, number, classes, cost, share), rel=1e-12)
 
 
-@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
-def test_the_hessian_and_the_gradient(share):
-    X, number, cost = problem(3, 4)
-    o = softmax.Softmax(X, number, 3, cost, 1.0, share, True)
-    V, U = RNG.normal(size=(2, 3, 5))
-    G = o.expand(V, o.scores(V))
-    H = o.hessian()
-    np.testing.assert_allclose(H @ U.ravel(), o.product(U.ravel()), rtol=1e-12)
-    np.testing.assert_allclose(np.diag(H), o.diagonal(), rtol=1e-12)
-    smooth = o.l1
-    o.l1 = 0.0
-    f = [o.value(V + t * U, o.scores(V + t * U)) for t in (1e-5, -1e-5)]
-    assert (f[0] - f[1]) / 2e-5 == pytest.approx(np.sum(G * U), rel=1e-7)
-    later = o.expand(V + 1e-6 * U, o.scores(V + 1e-6 * U)) - o.expand(V - 1e-6 * U, o.scores(V - 1e-6 * U))
-    np.testing.assert_allclose(later.ravel() / 2e-6, H @ U.ravel(), rtol=1e-5, atol=1e-7)
-    assert smooth == share
-
-
 def test_without_a_penalty_the_gradient_ends_the_run():
     X, number, cost = problem(3, 3)
     V, status, found = softmax.solve(X, number, 3, cost, 0.0, 0.0, True, 1e-8, Monitor(None, 500))

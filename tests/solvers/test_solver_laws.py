@@ -7,15 +7,7 @@ import pytest
 from naming import case_of
 from optima import Problem, minimiser
 from sampling import every_turn
-from solver_suite import (
-    SOME,
-    Case,
-    Solved,
-    every_path,
-    layout_of,
-    posed,
-    share,
-)
+from solver_suite import SOME, Case, Solved, every_path, layout_of, posed, share
 
 from svmtool.solvers.shared import base
 

@@ -15,70 +15,6 @@ from lp_suite import (  # noqa: F401
     l1_optimum,
     system,
 )
-from optima import minimiser, optimum
-from solver_suite import PROBLEMS
-
-from svmtool import registry
-from svmtool.coordinate.hinge import FACE_TURN_VISITS, DualCoordinateDescent
-from svmtool.data.csr import CsrRows
-from svmtool.data.dense import DenseRows
-from svmtool.objectives.least_squares import LeastSquares
-from svmtool.objectives.squared_hinge import SquaredHinge
-from svmtool.objectives.task import Task
-from svmtool.solvers.shared.base import Monitor, Rule
-from svmtool.solvers.shared.contest import Contest, Epochs
-
-
-@every_layout
-@every_problem
-def test_ls_svm_reaches_the_least_squares(name, layout, system):
-    p = PROBLEMS[name]._replace(loss="least squares")
-    s = Solved(p, layout, system=system, number=52, gap=1e-12)
-    assert s.status.converged, s.status
-    best = optimum(p).value
-    assert s.certificate.gap <= 1e-8
-    for record in s.result.history:
-        assert record["bound"] <= best * (1 + 1e-9)
-        assert record["objective"] >= best * (1 - 1e-9)
-    # 1/2 w'Rw bends by 1 along each regularised weight
-    reach = np.sqrt(2.0 * max(s.certificate.gap, 1e-15) * best)
-    assert np.linalg.norm(p.R * (s.w - minimiser(p))) <= reach * (1 + 1e-6) + 1e-12
-
-
-@pytest.mark.parametrize("zero", [False, True])
-@pytest.mark.parametrize("name", ["tall", "tall-free", "wide", "wide-hard-bias", "wide-free"])
-def test_golub_kahan_steps_are_the_best_of_the_krylov_space(name, zero):
-    """fallen and risen against ridge regressions over the subspaces that k products can reach, from any w."""
-    p = PROBLEMS[name]
-    o = LeastSquares(LAYOUTS["csr"](p), p.y, p.cost, p.free)
-    rng = np.random.default_rng(0)
-    start = np.zeros(p.A.shape[1]) if zero else rng.normal(size=p.A.shape[1])
-    o.set_point(start)
-    root = np.sqrt(2.0 * p.cost)
-    centre = np.eye(len(root)) - np.outer(root, root) / float(root @ root) if p.free else np.eye(len(root))
-    A, b = centre @ (root[:, None] * p.A) * p.R, centre @ (root * p.y)
-    w = start * p.R
-    s, steps = b - A @ w, o.golub_kahan()
-    v, V, U = w - A.T @ s, [], []
-
-    def best(Q, b0):  # of a quadratic 1/2 x'Qx - b0'x over a subspace with basis B: its gain
-        return lambda B: 0.5 * float((B.T @ b0) @ np.linalg.solve(B.T @ Q @ B, B.T @ b0))
-
-    gain_w = best(np.eye(A.shape[1]) + A.T @ A, -v)
-    gain_s = best(np.eye(A.shape[0]) + A @ A.T, A @ v)
-    for _ in range(4):
-        V.append(v)
-        U.append(A @ v)
-        v = A.T @ (A @ v)
-        steps.step()
-        assert steps.primal.gain == pytest.approx(gain_w(np.linalg.qr(np.stack(V, 1))[0]), rel=1e-6)
-        assert steps.dual.gain == pytest.approx(gain_s(np.linalg.qr(np.stack(U, 1))[0]), rel=1e-6)
-    fell, rose = steps.primal.gain, steps.dual.gain
-    P = 0.5 * float(w @ w) + 0.5 * float(s @ s)
-    D = float(b @ s) - 0.5 * float(s @ s) - 0.5 * float((A.T @ s) @ (A.T @ s))
-    f, bound, _ = o.both(steps.primal.x, steps.dual.x)
-    assert f == pytest.approx(P - fell, rel=1e-9)
-    assert bound >= (D + rose) * (1 - 1e-9)
 
 
 @pytest.mark.parametrize("C", [1e-12, 1e10])
@@ -97,45 +33,6 @@ def test_columns_that_cannot_matter_are_left_out(free):
     assert 0 < active[-1] < 0.8 * p.X.shape[1]
 
 
-@pytest.mark.parametrize("number, shape, filled, expected", [
-    (51, (30, 20), 1.0, "stages"), (51, (30, 1501), 1.0, "pdhg"), (51, (30, 400), 0.03, "pdhg"),
-    (52, (30, 20), 1.0, "primal"), (52, (30, 1501), 1.0, "golub-kahan"), (52, (9, 1600), 0.1, "golub-kahan"),
-    (70, (30, 1501), 1.0, "golub-kahan"),
-])  # fmt: skip
-def test_plan(number, shape, filled, expected):
-    """By the sizes; for dense rows by other rules."""
-    rng, n = np.random.default_rng(0), shape[0]
-    X = rng.normal(size=shape) * (rng.random(shape) < filled)
-    y, plan = np.where(np.arange(n) % 2 == 0, 1.0, -1.0), registry.planner(registry.find(number))
-    task = Task(CsrRows(*reference.csr_of(X), shape[1]), y, np.ones(n))
-    assert plan(task, Rule()) == plan(task, Rule()) and plan(task, Rule()).method == expected
-    if number == 51:
-        assert plan(Task(DenseRows(X), y, np.ones(n)), Rule()).method == "stages"
-    if number < 70:
-        task.free_bias, task.y = True, np.ones(n)
-        assert plan(task, Rule()).method == "bias"
-
-
-def test_ls_svm_is_least_squares():
-    p = PROBLEMS["tall-free"]._replace(loss="least squares")
-    s = Solved(p, number=52, gap=1e-12)
-    np.testing.assert_allclose(s.w, minimiser(p), rtol=1e-8, atol=1e-10)
-
-
-@pytest.mark.parametrize("zero", [False, True])
-@pytest.mark.parametrize("name", ["wide", "wide-hard-bias", "wide-free"])
-def test_full_step_reaches_the_least_squares(name, zero):
-    p = PROBLEMS[name]._replace(loss="least squares")
-    o = LeastSquares(LAYOUTS["csr"](p), p.y, p.cost, p.free)
-    o.set_point(np.zeros(o.d) if zero else np.random.default_rng(0).normal(size=o.d))
-    best = optimum(p).value
-    for _ in range(2):
-        o.golub_kahan()
-        f, bound, _ = o.both(*o.whole_step())
-    assert f == pytest.approx(best, rel=1e-9)
-    assert bound == pytest.approx(best, rel=1e-9)
-
-
 @pytest.mark.parametrize("number", [52, 70])
 def test_few_rows_take_few_steps_whatever_their_costs(number):
     """Costs that differ by ten orders: conjugate gradients alone take many times as many steps as there are rows."""
@@ -147,24 +44,3 @@ def test_few_rows_take_few_steps_whatever_their_costs(number):
     assert s.status.converged
     assert s.certificate.gap <= 1e-9
     assert sum(record["cg"] for record in s.result.history) <= 200
-
-
-def test_epochs_of_the_hinge_give_the_best_of_their_weights_and_the_mean_of_these():
-    """The weights swing about the minimum where C is large; their mean lies nearer to it."""
-    rng = np.random.default_rng(3)
-    X = rng.normal(size=(300, 2000)) * (rng.random((300, 2000)) < 0.05)
-    rows = CsrRows(*reference.csr_of(X), 2000)
-    task = Task(rows, np.where(rng.random(300) < 0.5, 1.0, -1.0), np.full(300, 1e3))
-    objective = task.objective(SquaredHinge)
-    descent = DualCoordinateDescent.of_power(rows, task.y, task.cost, 2.0, 1)
-    epochs = Epochs(Contest(objective, Monitor(), Rule()), descent)
-    seen = []
-    while len(seen) < 6:
-        epochs._epochs()
-        if epochs.calls > len(seen):
-            seen.append(epochs.descent.w.copy())
-    assert epochs.descent.visits > FACE_TURN_VISITS
-    np.testing.assert_allclose(epochs.mean, np.mean(seen, axis=0), rtol=1e-12, atol=1e-15)
-    epochs._evaluate(False, last=True)
-    values = [objective.least_multiple(w)[1] for w in (seen[-1], epochs.mean)]
-    assert epochs.primal == min(values) and epochs.contest.best.primal == epochs.primal
