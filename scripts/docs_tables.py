@@ -22,8 +22,7 @@ from bench_parts import distribution, python_distribution  # noqa: E402
 from sklearn_tests import DIFFERENCES  # noqa: E402
 from svmtool import registry  # noqa: E402
 from svmtool.cli import help_texts as texts  # noqa: E402
-from svmtool.cli import scale  # noqa: E402
-from svmtool.cli.predict import options as predict_options  # noqa: E402
+from svmtool.options.commands import TABLES as OPTIONS  # noqa: E402
 
 
 def cell_of(text: str) -> str:
@@ -94,21 +93,9 @@ def papers(rows) -> str:
     return table(("`-s`", "paper, and what is used of it"), [(", ".join(n), paper) for paper, n in numbers.items()])
 
 
-def option_table() -> str:
-    """The options of svm-train: LIBLINEAR's first, then ours."""
-    rows = [*texts.option_rows(), *texts.long_option_rows()]
-    return table(("option of svm-train", "meaning"), [(f"`{flag}`", meaning) for flag, meaning in rows])
-
-
-def kernel_options() -> str:
-    """LIBSVM's options."""
-    rows = [(f"`{flag}`", meaning) for flag, meaning in texts.kernel_option_rows()]
-    return table(("option of svm-train with a kernel", "meaning"), rows)
-
-
-def usage(text: str) -> str:
-    """The usage text of a command."""
-    return f"```text\n{text.strip()}\n```"
+def options(title: str, rows) -> str:
+    """The options of a command."""
+    return table((f"option of {title}", "meaning"), [(f"`{flag}`", meaning) for flag, meaning in rows])
 
 
 def figures(paths: list[str]) -> str:
@@ -224,10 +211,10 @@ TABLES = {
     "kernel solvers": kernel_solvers,
     "kernel stopping rules": kernel_stopping,
     "kernel papers": lambda: papers(registry.default_rows(kernel=True)),
-    "options": option_table,
-    "kernel options": kernel_options,
-    "predict options": lambda: usage(predict_options.USAGE),
-    "scale options": lambda: usage(scale.USAGE),
+    "options": lambda: options("svm-train", [*texts.option_rows(), *texts.long_option_rows()]),
+    "kernel options": lambda: options("svm-train with a kernel", texts.kernel_option_rows()),
+    "predict options": lambda: options("svm-predict", texts.plain_rows(OPTIONS["svm-predict"])),
+    "scale options": lambda: options("svm-scale", texts.plain_rows(OPTIONS["svm-scale"])),
 }
 
 

@@ -8,7 +8,8 @@ import textwrap
 from collections.abc import Iterable
 
 from svmtool import registry
-from svmtool.options import Option, table
+from svmtool.options import Option
+from svmtool.options.commands import TABLES
 from svmtool.options.train import KERNEL, LINEAR, LONG
 from svmtool.params import KERNEL_NAMES, PRECOMPUTED, Settings
 from svmtool.registry import liblinear
@@ -199,13 +200,13 @@ def whole_help(libsvm: bool = False) -> str:
 def command_help(command: str) -> str:
     """The text of --help of svm-predict or svm-scale."""
     files, *about = PAGES[command]
-    rows = plain_rows(table(command))
+    rows = plain_rows(TABLES[command])
     return _page(command, f"[options] {files}", about, (("Options, before the files", rows),))
 
 
 def command_usage(command: str, shown: str = "") -> str:
     """The text that svm-predict or svm-scale prints for a line without arguments; shown: the name in it."""
-    letters = [option for option in table(command) if not option.flag.startswith("--")]
+    letters = [option for option in TABLES[command] if not option.flag.startswith("--")]
     lines = [f"Usage: {shown or command} [options] {PAGES[command][0]}", "options:"]
     return "\n".join([*lines, *(f"{option.usage} : {option.help}" for option in letters)]) + "\n"
 

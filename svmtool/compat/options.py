@@ -11,9 +11,9 @@ from typing import Any
 from svmtool import registry
 from svmtool.cli.arguments import kernel as kernel_line
 from svmtool.cli.arguments import linear as linear_line
-from svmtool.options.train import LONG
 from svmtool.cli.arguments.scan import VALUELESS
 from svmtool.compat.errors import WRONG_OPTIONS, as_value_errors
+from svmtool.options.train import LONG
 from svmtool.params import Request, Settings
 
 # Options that only make sense for a command.

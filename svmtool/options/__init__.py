@@ -157,20 +157,8 @@ COUNT = whole(1)
 POSITIVE = number("a number > 0", lambda value: 0.0 < value < math.inf)
 FILE = Kind("a file name")
 MASTER = Kind("a master's URL")  # of Spark
-THREADS = "use N threads (default: all cores, or OMP_NUM_THREADS)"
-ANSWERS = (  # of svm-predict and svm-scale
+LAST = (  # of svm-predict and svm-scale
+    own("--threads", "use N threads (default: all cores, or OMP_NUM_THREADS)", COUNT, "N"),
     Option("--version", "print the version and exit"),
     Option("--help", "print this page and exit"),
 )
-COMMANDS = ("svm-train", "svm-predict", "svm-scale")
-
-
-def table(command: str) -> tuple[Option, ...]:
-    """Return the options of a command."""
-    if command == "svm-predict":
-        from svmtool.options.predict import OPTIONS
-    elif command == "svm-scale":
-        from svmtool.options.scale import OPTIONS
-    else:
-        from svmtool.options.train import OPTIONS
-    return OPTIONS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from svmtool.options import ANSWERS, COUNT, FILE, MASTER, THREADS, Kind, Option, own
+from svmtool.options import COUNT, FILE, LAST, MASTER, Kind, Option, own
 
 OPTIONS = (
     Option(
@@ -39,11 +39,10 @@ OPTIONS = (
         "--no-labels", "the rows of test_file begin with index:value or nan: no accuracy is printed (without it, rows "
         "may begin with nan)", setting="labelled", sets=False, excludes=("--metrics", "--spark"),
     ),
-    own("--threads", THREADS, COUNT, "N"),
     own(
         "--spark", "predict with Spark (local[N], spark://HOST:PORT, yarn, ..): test_file is a file, directory or "
         "pattern as Spark reads them, output_file and --scores name new directories, whose part files hold the lines "
         "in the order of the input", MASTER, "MASTER",
     ),
-    *ANSWERS,
+    *LAST,
 )  # fmt: skip

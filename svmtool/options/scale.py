@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from svmtool.options import ANSWERS, COUNT, FILE, THREADS, Option, number, own
+from svmtool.options import FILE, LAST, Option, number
 
 REAL = number("a number")
 OPTIONS = (
@@ -16,6 +16,5 @@ OPTIONS = (
         "-r", "restore scaling parameters from restore_filename", FILE, "restore_filename", "restore",
         tried=("--restore",),
     ),
-    own("--threads", THREADS, COUNT, "N"),
-    *ANSWERS,
+    *LAST,
 )  # fmt: skip

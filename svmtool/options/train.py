@@ -1,4 +1,4 @@
-"""The options of svm-train: LIBLINEAR's letters, LIBSVM's, which a line with a kernel has, and svmtool's long options."""
+"""The options of svm-train: LIBLINEAR's letters, LIBSVM's of lines with a kernel, and svmtool's long options."""
 
 from __future__ import annotations
 

@@ -18,6 +18,7 @@ from scipy import sparse
 
 from svmtool import api, liblinearutil, registry, svmutil
 from svmtool.api import settings
+from svmtool.options.train import BY_KEYWORD
 
 RNG = np.random.default_rng(3)
 X = RNG.integers(-1, 3, (12, 4)).astype(float)
@@ -109,16 +110,16 @@ NO_NUMBERS = (
 
 def solver_with(name: str) -> dict:
     """A solver that has the keyword."""
-    option = settings.OPTION_OF.get(name) or settings.CHECKED.get(name)
-    if name in settings.KERNEL:
+    option = settings.OPTION_OF[name]
+    if name in settings.DEFAULTS and not registry.anywhere(option, registry.rows_of(kernel=False)):
         return {"solver": 0, "kernel": "poly"}
-    rows = [r for r in registry.SOLVERS if option is None or option in registry.supported_options(r)]
+    rows = [r for r in registry.SOLVERS if option in registry.supported_options(r)]
     if not rows:
         return {"solver": 73, "kernel": "rbf"} if name == "sgd_rows" else {"solver": 60, "kernel": "rbf"}
     return {"solver": rows[0].number}
 
 
-@pytest.mark.parametrize("name", sorted(set(settings.DEFAULTS) | set(settings.OPTION_OF)))
+@pytest.mark.parametrize("name", sorted(set(settings.DEFAULTS) | settings.FURTHER))
 def test_values_that_are_none_name_their_keyword(name):
     """None, too, where every run has a value; no other error and no warning of numpy."""
     given = solver_with(name)
@@ -137,9 +138,10 @@ def accepted(name: str, value: object) -> bool:
     """Whether a value has a meaning: LIBLINEAR's bias without a feature, an empty dict, numbers within 64 bits."""
     if name == "class_weight":
         return value == {}
-    if name in settings.OR_INFINITE and value == np.inf:
-        return True
-    return isinstance(value, (float, int)) and (name in settings.REALS | {"mu", "gamma"} or value == 2**63)
+    kind = BY_KEYWORD[name].kind
+    if kind is not None and kind.python is int and value == np.inf:
+        return kind.holds(np.inf)
+    return isinstance(value, (float, int)) and ((kind is not None and kind.python is float) or value == 2**63)
 
 
 @pytest.mark.parametrize("value", [True, False, 1, 0, 1.0, np.True_, np.int64(0), np.array(1.0)])

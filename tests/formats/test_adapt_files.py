@@ -264,7 +264,7 @@ def test_training_anew_behind_a_run_that_was_killed(ready, tmp_path, monkeypatch
         ("--add new -i m x y", "y: with --add and --remove only one file"),
         ("--add new -i m -", "only the added rows can be read from"),
         ("--add new -i m --every-rows 5", "need --add -"),
-        ("--every-seconds 5 d", "need --add -"),
+        ("--every-seconds 5 d", "--every-seconds needs --add -"),
         ("--add - -i m -W new", "--weights needs either --add FILE or"),
         ("--add new -i m -w1 2", "-w differs from the class weights of the model"),
         ("--add new -i m -c -1", "C <= 0"),

@@ -214,7 +214,7 @@ def test_refused_keywords():
     for given, sentence in (
         ({"eps": 1.5}, "theta"),
         ({"eps": 0.1, "theta": 0.1}, "eps and theta both decide when to stop: give one of them"),
-        ({"theta": 1.0}, "theta == 1, must be between 0 and 1."),
+        ({"theta": 1.0}, "theta == 1, must be a number between 0 and 1."),
         ({"theta": 0.1, "gap": 0.1, "method": "fast"}, "theta and gap both decide when to stop: give one of them"),
     ):
         with pytest.raises(ValueError, match=sentence):

@@ -21,6 +21,7 @@ from experiments.problem import Problem
 from experiments.races import Race, error, leasts, reached, seconds_near
 from experiments.runner import OURS, Runner
 from svmtool import __version__, registry
+from svmtool.api.settings import FURTHER
 from svmtool.api.solver_choice import OPTION_OF
 
 SMALL = Data("breast_cancer", rows=60, unit=True, bias=True)
@@ -219,7 +220,7 @@ def test_every_cell_of_svmtool_asks_for_options_of_its_row(name):
         method = cell.settings.get("method", "paper" if int(number) >= 30 else "fast")
         row = (registry.find_kernel if kind else registry.find)(int(number), method)
         assert row.printed == (method == "paper"), f"-s {number} has no --method {method}"
-        asked = {OPTION_OF[key] for key in {*cell.settings, cell.vary} - {"method"} if key in OPTION_OF}
+        asked = {OPTION_OF[key] for key in {*cell.settings, cell.vary} - {"method"} if key in FURTHER}
         assert asked <= registry.supported_options(row)
 
 

@@ -286,7 +286,7 @@ COMMAND_LINES = [
     (["-u", "inf", "a"], 1, "", "inconsistent lower/upper specification: a limit is not finite\n"),
     (["-s", "p", "-r", "q", "a"], 1, "", "cannot use -r and -s simultaneously\n"),
     (["-r", "-", "-"], 1, "", "the data and -r cannot both be standard input\n"),
-    (["--threads", "none", "a"], 1, "", "--threads needs a number of at least 1, not 'none'\n"),
+    (["--threads", "none", "a"], 1, "", "ERROR: --threads none: must be an integer >= 1\n"),
     (["absent"], 1, "", "can't open file absent\n"),
     (["-r", "absent", "a"], 1, "", "can't open file absent\n"),
     (["-s", "absent/r", "a"], 1, "", "can't open file absent/r\n"),

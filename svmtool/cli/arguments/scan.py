@@ -9,7 +9,7 @@ from svmtool import registry
 from svmtool.errors import SvmtoolError, UsageError, clipped
 from svmtool.integers import parse_integer
 from svmtool.numbers import parse_prefix
-from svmtool.options import Option, check_together, strict_real, value_of
+from svmtool.options import check_together, strict_real, value_of
 from svmtool.options.train import GONE, LINEAR, LONG, OPTIONS, OWN, SHARE
 from svmtool.params import Request, Settings
 from svmtool.records import Record

@@ -63,9 +63,10 @@ def parse(argv: list[str], libsvm: bool = False) -> Options:
     if options.scores is not None and options.scores == output:
         raise SvmtoolError(f"ERROR: --scores and output_file are both {options.scores}")
     if given:
-        from svmtool.options import check_together, table
+        from svmtool.options import check_together
+        from svmtool.options.predict import OPTIONS
 
-        check_together(given, table("svm-predict"))
+        check_together(given, OPTIONS)
     checks.refuse_overwriting(
         [("test_file", test), ("model_file", model), ("--names", options.names)],
         [("output_file", output), ("--scores", options.scores)],
@@ -81,10 +82,11 @@ def _unknown(word: str, libsvm: bool) -> UsageError:
 
 def _long(options: Options, argv: list[str], i: int, given: set[str]) -> int:
     """Read svmtool's own option argv[i] and add it to those given; returns the index after it and its value."""
-    from svmtool.options import table, value_of
+    from svmtool.options import value_of
+    from svmtool.options.predict import OPTIONS
 
     name = argv[i].partition("=")[0]
-    option = next((option for option in table("svm-predict") if option.flag == name), None)
+    option = next((option for option in OPTIONS if option.flag == name), None)
     if option is None:
         raise _unknown(argv[i], False)
     value, i = value_of(option, argv, i)

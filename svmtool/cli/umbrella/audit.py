@@ -7,11 +7,11 @@ from typing import Any
 import click
 
 from svmtool.cli.arguments import linear
-from svmtool.options.train import LONG
 from svmtool.cli.arguments.scan import VALUELESS
 from svmtool.cli.umbrella import FILE, stdout_line
 from svmtool.errors import SvmtoolError
 from svmtool.formats.svmlight.inputs import read_weights
+from svmtool.options.train import LONG
 from svmtool.params import KERNEL_NAMES, KernelChoice
 
 TAKEN = {  # options of svm-train, and the fields of their values

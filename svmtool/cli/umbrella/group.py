@@ -11,9 +11,10 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
-from svmtool import __version__, interrupts, options, registry
+from svmtool import __version__, interrupts, registry
 from svmtool.cli.console import stderr_line
 from svmtool.errors import SvmtoolError
+from svmtool.options.commands import TABLES
 
 # Each of these is the object `command` of its own module, imported when it is run.
 MODULES = {
@@ -25,7 +26,7 @@ PASSED_ON = {  # in the help and the completion; they run without click (svmtool
     "scale": "Scale features (svm-scale).",
 }
 ORDER = (*PASSED_ON, *MODULES, "completion")
-PROGRAMS = ("svmtool", *options.COMMANDS)  # whose lines a shell completes
+PROGRAMS = ("svmtool", *TABLES)  # whose lines a shell completes
 COMPLETE = "_SVMTOOL_COMPLETE"  # set where a shell asks how a line goes on
 
 
@@ -68,7 +69,7 @@ def umbrella(ctx: click.Context) -> int | None:
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.argument("program", type=click.Choice(PROGRAMS), default="svmtool")
 def completion(shell: str, program: str) -> None:
-    """Print the script with which a shell completes lines of svmtool, svm-train, svm-predict or svm-scale.
+    """Print the script for a shell's completion of a program.
 
     \b
     bash:  svmtool completion bash svm-train > ~/.local/share/bash-completion/completions/svm-train
@@ -112,7 +113,7 @@ class PassedOn(click.Command):
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Values of the option before, options of the command, or files."""
-        known = options.table(f"svm-{self.name}")
+        known = TABLES[f"svm-{self.name}"]
         before = ctx.args[-1] if ctx.args else ""
         valued = next((o for o in known if o.kind is not None and before in (o.flag, f"-{o.letter}")), None)
         if valued is None and incomplete.startswith("-"):
