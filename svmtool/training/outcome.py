@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from svmtool import __version__, interrupts, registry
+from svmtool.errors import visible
 from svmtool.models.linear import radius_notes
 from svmtool.params import KERNEL_NAMES, Request, Settings, tolerance
 from svmtool.registry.row import Solver
@@ -71,6 +72,8 @@ def notes(settings: Settings, certificate: Certificate, results: list[Any]) -> t
     asked += "" if kernel is None else f" -t {kernel.kernel_type} ({KERNEL_NAMES[kernel.kernel_type]})"
     asked += f" --method {s.method}" if "--method" in row.supported else ""
     asked += f" -c {s.C:.17g}" if "-c" in registry.supported_options(row) else ""
+    if "-w" in registry.supported_options(row) - registry.without_effect(row):  # those of --balanced, too
+        asked += "".join(f" -w{label} {factor:.17g}" for label, factor in s.class_weights)
     if kernel is None:
         asked += f" -B {s.bias:.17g}" + ("" if s.regularize_bias else " -R") + probability
         asked += f" --loss-power {s.loss_power:g}" if "--loss-power" in row.supported else ""
@@ -87,6 +90,14 @@ def notes(settings: Settings, certificate: Certificate, results: list[Any]) -> t
         *radius_notes(certificate.radii),
         "# Stopped: " + "; ".join(dict.fromkeys(advice(r.status, row) for r in results)),
     )
+
+
+def note_rows(model: Any, request: Request) -> None:
+    """Add to the note of a command's options those that its rows depend on: --weights and --values."""
+    rows = "" if request.weights is None else " --weights " + visible(request.weights).replace(" ", "\\x20")
+    rows += " --values float32" if request.single else ""
+    if rows:
+        model.notes = (model.notes[0] + rows, *model.notes[1:])
 
 
 @contextlib.contextmanager
