@@ -234,7 +234,8 @@ def solve(settings: Settings, data: Dataset, stop: StopFlag) -> Solution:
     found, size = done.certificate, abs(bound)
     if "one-class" in settings.row.kind and 0.0 < found.gap < np.inf:  # its gap is relative to more where P is about 0
         size = max(size, (found.primal - found.dual) / found.gap)
-    text = notes(settings, done.certificate, [])[0].partition(": ")[2].partition(" --gap ")[0]
+    weights = "".join(f" -w{label} {factor:.17g}" for label, factor in settings.problem.class_weights)
+    text = notes(settings, done.certificate, [])[0].partition(": ")[2].partition(" --gap ")[0] + weights
     return Solution(text, done.model, done.certificate, primal, bound, size, time.perf_counter() - began)
 
 

@@ -139,7 +139,7 @@ def run(settings: Settings, request: Request, path: str, model_path: str, consol
             report = history and history.record
             done, stage, interrupted = trained(session, settings, source, initial, report, console, request)
         show(done, console)
-        note_rows(done.model, request)
+        note_rows(done.model, settings, request)
         linear.write(model_path, done.model)
         interrupts.loss = ""
         console.solver(stage.costs.line(stage.size))

@@ -72,8 +72,6 @@ def notes(settings: Settings, certificate: Certificate, results: list[Any]) -> t
     asked += "" if kernel is None else f" -t {kernel.kernel_type} ({KERNEL_NAMES[kernel.kernel_type]})"
     asked += f" --method {s.method}" if "--method" in row.supported else ""
     asked += f" -c {s.C:.17g}" if "-c" in registry.supported_options(row) else ""
-    if "-w" in registry.supported_options(row) - registry.without_effect(row):  # those of --balanced, too
-        asked += "".join(f" -w{label} {factor:.17g}" for label, factor in s.class_weights)
     if kernel is None:
         asked += f" -B {s.bias:.17g}" + ("" if s.regularize_bias else " -R") + probability
         asked += f" --loss-power {s.loss_power:g}" if "--loss-power" in row.supported else ""
@@ -92,9 +90,15 @@ def notes(settings: Settings, certificate: Certificate, results: list[Any]) -> t
     )
 
 
-def note_rows(model: Any, request: Request) -> None:
-    """Add to the note of a command's options those that its rows depend on: --weights and --values."""
-    rows = "" if request.weights is None else " --weights " + visible(request.weights).replace(" ", "\\x20")
+def note_rows(model: Any, settings: Settings, request: Request) -> None:
+    """Add to the note of a command's options those about rows: the factors of -w and --balanced, --weights, --values.
+
+    Where no command is, labels may be numbers that stand for others.
+    """
+    rows = ""
+    if "-w" in registry.supported_options(settings.row) - registry.without_effect(settings.row):
+        rows = "".join(f" -w{label} {factor:.17g}" for label, factor in settings.problem.class_weights)
+    rows += "" if request.weights is None else " --weights " + visible(request.weights).replace(" ", "\\x20")
     rows += " --values float32" if request.single else ""
     if rows:
         model.notes = (model.notes[0] + rows, *model.notes[1:])

@@ -65,7 +65,7 @@ def run(settings: Settings, request: Request, data: Reading, model_path: str, co
                 done = job.train(history and history.record, stop, lines)
             console.warn(*job.warnings)
             show(done, console)
-            note_rows(done.model, request)
+            note_rows(done.model, settings, request)
             job.write(model_path, done, request.plain_model)
             interrupts.loss = ""
     return exit_status(settings.row, request, done, model_path, stop.set, console)
