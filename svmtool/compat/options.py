@@ -16,11 +16,10 @@ from svmtool.compat.errors import WRONG_OPTIONS, as_value_errors
 from svmtool.options.train import LONG
 from svmtool.params import Request, Settings
 
-# Options that only make sense for a command.
+# Options that only make sense for a command, besides those that print a text.
 COMMAND_ONLY = (
-    "--help", "--version", "--explain", "--strict", "--solver-log", "--plot", "--loo", "--spark", "--memory",
-    "--scratch", "--no-cache", "--grid", "--score", "--metrics", "--balanced", "--add", "--remove",
-    "--every-rows", "--every-seconds", "--certify-labels",
+    "--strict", "--solver-log", "--plot", "--loo", "--spark", "--memory", "--scratch", "--no-cache", "--grid",
+    "--score", "--metrics", "--balanced", "--add", "--remove", "--every-rows", "--every-seconds", "--certify-labels",
 )  # fmt: skip
 _WORD = re.compile(r"-(?:[A-Za-z]|w[+-]?\d+)")
 
@@ -79,7 +78,7 @@ def _checked(argv: list[str], valueless: Any) -> list[str]:
     while i < len(argv):
         name, equals, _ = argv[i].partition("=")
         if name in LONG:
-            if name in COMMAND_ONLY:
+            if name in COMMAND_ONLY or not LONG[name].setting:
                 raise ValueError(f"{WRONG_OPTIONS}: {name} is for the command svm-train")
             takes_value = not equals and LONG[name].kind is not None
         elif _WORD.fullmatch(argv[i]):
