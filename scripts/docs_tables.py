@@ -17,8 +17,7 @@ sys.path[:0] = [str(ROOT / "scripts"), str(ROOT)]
 from sklearn_tests import DIFFERENCES  # noqa: E402
 from svmtool import registry  # noqa: E402
 from svmtool.cli import help_texts as texts  # noqa: E402
-from svmtool.cli import scale  # noqa: E402
-from svmtool.cli.predict import options as predict_options  # noqa: E402
+from svmtool.options.commands import TABLES as OPTIONS  # noqa: E402
 
 
 def cell_of(text: str) -> str:
@@ -77,13 +76,9 @@ def papers(rows) -> str:
     return table(("`-s`", "paper, and what is used of it"), [(", ".join(n), paper) for paper, n in numbers.items()])
 
 
-def options(head: str, rows) -> str:
-    return table((head, "meaning"), [(f"`{flag}`", meaning) for flag, meaning in rows])
-
-
-def usage(text: str) -> str:
-    """The usage text of a command."""
-    return f"```text\n{text.strip()}\n```"
+def options(title: str, rows) -> str:
+    """The options of a command."""
+    return table((f"option of {title}", "meaning"), [(f"`{flag}`", meaning) for flag, meaning in rows])
 
 
 def sklearn_differences() -> str:
@@ -107,10 +102,10 @@ TABLES = {
     "kernel solvers": lambda: solvers(kernel=True),
     "kernel stopping rules": lambda: stopping("svm_type", kernel=True),
     "kernel papers": lambda: papers(registry.default_rows(kernel=True)),
-    "options": lambda: options("option of svm-train", [*texts.option_rows(), *texts.long_option_rows()]),
-    "kernel options": lambda: options("option of svm-train with a kernel", texts.kernel_option_rows()),
-    "predict options": lambda: usage(predict_options.USAGE),
-    "scale options": lambda: usage(scale.USAGE),
+    "options": lambda: options("svm-train", [*texts.option_rows(), *texts.long_option_rows()]),
+    "kernel options": lambda: options("svm-train with a kernel", texts.kernel_option_rows()),
+    "predict options": lambda: options("svm-predict", texts.plain_rows(OPTIONS["svm-predict"])),
+    "scale options": lambda: options("svm-scale", texts.plain_rows(OPTIONS["svm-scale"])),
 }
 
 

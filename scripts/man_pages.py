@@ -13,9 +13,8 @@ sys.path.insert(0, str(REPOSITORY))
 
 from svmtool import __version__, registry  # noqa: E402
 from svmtool.cli import help_texts as texts  # noqa: E402
-from svmtool.cli import scale  # noqa: E402
-from svmtool.cli.predict import options as predict  # noqa: E402
 from svmtool.cli.umbrella.group import PASSED_ON, umbrella  # noqa: E402
+from svmtool.options.commands import TABLES  # noqa: E402
 
 Rows = list[tuple[str, str]]
 EXIT_STATUS: Rows = [("0", "done"), ("1", "an error, or a wrong command line"), ("130", "interrupted")]
@@ -31,8 +30,8 @@ def escaped(text: str) -> str:
     return "\\&" + text if text.startswith((".", "'")) else text
 
 
-def page(name: str, about: str, synopsis: list[str], *sections: tuple[str, list[str] | Rows | str]) -> str:
-    """A man page; a section holds paragraphs, pairs of an option and its meaning, or a text shown as it is."""
+def page(name: str, about: str, synopsis: list[str], *sections: tuple[str, list[str] | Rows]) -> str:
+    """A man page; a section holds paragraphs, or pairs of an option and its meaning."""
     lines = [f'.TH {name.upper()} 1 "" "svmtool {__version__}" "User Commands"', ".SH NAME"]
     lines += [f"{escaped(name)} \\- {escaped(about)}", ".SH SYNOPSIS"]
     lines += [line for text in synopsis for line in (escaped(text), ".br")][:-1]
@@ -40,9 +39,6 @@ def page(name: str, about: str, synopsis: list[str], *sections: tuple[str, list[
     statuses = EXIT_STATUS + ([STRICT] if name.endswith("train") else [])
     for title, content in (*sections, ("EXIT STATUS", statuses), ("SEE ALSO", [others])):
         lines.append(f".SH {title}")
-        if isinstance(content, str):
-            lines += [".nf", *map(escaped, content.splitlines()), ".fi"]
-            continue
         for entry in content:
             if isinstance(entry, str):
                 lines += [".PP", escaped(entry)]
@@ -51,11 +47,11 @@ def page(name: str, about: str, synopsis: list[str], *sections: tuple[str, list[
     return "\n".join(lines) + "\n"
 
 
-def help_page(name: str, about: str, text: str) -> str:
-    """The page of a command whose help is one text that begins with its usage."""
-    usage, _, rest = text.partition("\n")
-    synopsis = usage.removeprefix("Usage: ").replace("svm-predict", name)
-    return page(name, about, [synopsis], ("DESCRIPTION", rest.strip("\n")))
+def command_page(name: str, about: str, command: str) -> str:
+    """The page of a command with one table of options."""
+    files, *texts_of = texts.PAGES[command]
+    rows = texts.plain_rows(TABLES[command])
+    return page(name, about, [f"{name} [options] {files}"], ("DESCRIPTION", texts_of), ("OPTIONS", rows))
 
 
 def kernel_sections() -> list[tuple[str, Rows]]:
@@ -109,9 +105,13 @@ def pages() -> dict[str, str]:
             "libsvm-train", "svm-train that always reads LIBSVM's command line", [f"libsvm-train {arguments}"],
             ("DESCRIPTION", [*about, always]), *kernel_sections(),
         ),
-        "svm-predict": help_page("svm-predict", "predict with a model of svm-train, LIBLINEAR or LIBSVM", predict.HELP),
-        "libsvm-predict": help_page("libsvm-predict", "svm-predict with LIBSVM's command line", predict.HELP),
-        "svm-scale": help_page("svm-scale", "scale the features and labels of a LIBSVM text file", scale.HELP),
+        "svm-predict": command_page(
+            "svm-predict", "predict with a model of svm-train, LIBLINEAR or LIBSVM", "svm-predict"
+        ),
+        "libsvm-predict": command_page(
+            "libsvm-predict", "svm-predict with LIBSVM's command line", "svm-predict"
+        ),
+        "svm-scale": command_page("svm-scale", "scale the features and labels of a LIBSVM text file", "svm-scale"),
         "svmtool": svmtool_page(),
     }  # fmt: skip
     return {f"{name}.1": text for name, text in {**found, **{a: f".so man1/{b}.1\n" for a, b in SAME.items()}}.items()}

@@ -3,8 +3,8 @@
     svm-train -s 3 --keep-dual POINT DATA MODEL
     python scripts/recheck.py MODEL DATA POINT [-s N] [-c C] [-p P] [-B B] [-R] [-w1 2 ..] [-W WEIGHTS]
 
-It imports numpy and nothing of svmtool, and knows -s 0, 1, 2, 3, 5, 6, 7, 11, 12 and 13.  -s, -c, -p, -B and -R are
-read from the model's notes where they are not given; -wi and a file of --weights (-W) are not in the notes.
+It imports numpy and nothing of svmtool, and knows -s 0, 1, 2, 3, 5, 6, 7, 11, 12 and 13.  -s, -c, -p, -B, -R and
+-wi are read from the model's notes where they are not given; a file of weights must be given by -W.
 
 Sums are of numpy's longdouble, whose unit round-off u is eps / 2.  A sum of k products is off by at most k u times the
 sum of their sizes, at first order; slacks, losses, v, P and D carry that bound along, twice as large as it is for what
@@ -110,7 +110,10 @@ def options():
     if o.loss is None:
         sys.exit(f"recheck.py: give -s: one of {', '.join(map(str, sorted(LOSS_OF)))}")
     W = np.array([line.split() for line in re.findall(r"^[^#\n].*", body, re.M)], float)
-    return o, {float(k[2:]): float(v) for k, v in zip(rest[::2], rest[1::2], strict=True)}, head, notes, W.astype(LD)
+    factors = {}
+    for label, factor in re.findall(r" -w(-?\d+) (\S+)", " " + " ".join(rest) if rest else notes):
+        factors[float(label)] = factors.get(float(label), 1.0) * float(factor)
+    return o, factors, head, notes, W.astype(LD)
 
 
 def main():

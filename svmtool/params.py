@@ -63,7 +63,6 @@ class Stopping(Record):
 
 
 # Options of earlier versions of svm-train, and what stands in their place.
-GONE = {"--inner-steps": "-s 30 runs the paper's one gradient step"}
 
 
 class Options(Record):

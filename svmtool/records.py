@@ -4,8 +4,8 @@ A NamedTuple compiles its constructor, which takes 0.1 to 0.2 ms, and the start 
 """
 
 from operator import itemgetter
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # svm-predict starts without `typing`
 if TYPE_CHECKING:
     from typing import NamedTuple as Record
 else:

@@ -26,7 +26,7 @@ from stress.fuzz_arguments import pick
 from stress.fuzz_shared import NASTY, Breached
 from stress.fuzz_shared import mutated as damaged
 from svmtool import api, liblinearutil, registry, svmutil
-from svmtool.api.settings import DEFAULTS, OPTION_OF
+from svmtool.api.settings import DEFAULTS, FURTHER
 from svmtool.errors import SvmtoolError
 from svmtool.models.linear import LinearModel
 
@@ -164,7 +164,7 @@ def _keywords(rng: np.random.Generator) -> dict[str, Any]:
     if rng.random() < 0.3:
         given["method"] = pick(rng, ("paper", "fast"))
     for _ in range(pick(rng, (0, 0, 0, 1, 2))):
-        given[pick(rng, [*DEFAULTS, *OPTION_OF, "threads", "one_class", "other"])] = hostile.number(rng)
+        given[pick(rng, [*DEFAULTS, *FURTHER, "threads", "one_class", "other"])] = hostile.number(rng)
     return given
 
 

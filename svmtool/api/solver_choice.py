@@ -4,24 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from svmtool import params, registry
+from svmtool import registry
 from svmtool.api.values import is_whole, shown, whole
+from svmtool.options.train import BY_KEYWORD
 from svmtool.registry.row import Solver
 
-# Keywords of single solvers, and others that not every solver has: the option that a row of the registry must support.
-OPTION_OF = {
-    **{name: "--" + name.replace("_", "-") for name in params.Options._fields},
-    "homotopy": "--no-homotopy", "loo": "--loo", "theta": "--theta", "method": "--method",
-    "paper_form": "--paper-form", "thresholds": "--thresholds", "prune": "--prune",
-    "keep_dual": "--keep-dual",
-}  # fmt: skip
-CHECKED = {
-    "C": "-c", "p": "-p", "nu": "-n", "eps": "-e", "gap": "--gap", "class_weight": "-w", "max_iter": "--max-iter",
-    "max_seconds": "--max-seconds", "seed": "--seed", "probability": "--probability", "bias": "-B",
-    "regularize_bias": "-R", "loss_power": "--loss-power", "sample_weight": "--weights", "init": "--initial-model",
-    "stratified": "--stratified", "groups": "--groups", "search": "-C", "shrinking": "-h",
-    "multilabel": "--multilabel", "guarantee": "--guarantee",
-}  # fmt: skip
+# The option that a row of the registry must support, for each keyword.
+OPTION_OF = {keyword: option.name for keyword, option in BY_KEYWORD.items() if keyword not in ("solver", "kernel")}
 # Names of solvers, with hyphens, and their numbers.
 _NAMES = {row.name: row.number for row in registry.SOLVERS}
 _KERNEL_NAMES = {"svc": 0, **{row.name.replace("_", "-"): row.number for row in registry.KERNEL_SOLVERS}}
@@ -82,7 +71,7 @@ def refuse_unsupported(row: Solver, names: list[str]) -> None:
             continue
         if row.kernel and name == "stratified":  # LIBSVM's folds are where there are classes
             continue
-        option = OPTION_OF.get(name) or CHECKED.get(name)
+        option = OPTION_OF.get(name)
         if option is None or option in supported:
             continue
         if option == "--probability" and row.kernel and row.number < 30:

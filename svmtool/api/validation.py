@@ -10,9 +10,9 @@ import numpy as np
 
 from svmtool.api import arrays
 from svmtool.api.run import RunContext
-from svmtool.api.settings import check_names, settings_of
+from svmtool.api.settings import check_names, checked, settings_of
 from svmtool.api.training import CLASSIFIES, by_number, check_labels, kernel_rows
-from svmtool.api.values import flag, real, shown, text, whole
+from svmtool.api.values import flag, shown, text, whole
 from svmtool.api.wording import in_keywords
 from svmtool.data.dataset import Dataset, left_out
 from svmtool.data.labels import Classes
@@ -387,9 +387,7 @@ def search_C(
         raise ValueError(f"score: unknown metric {shown(score)}: use one of {', '.join(MEASURES)}")
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be a function, not {shown(callback)}")
-    points = 0.0 if guarantee is None else real("guarantee", guarantee)
-    if guarantee is not None and not 0.0 < points < float("inf"):
-        raise ValueError(f"guarantee == {points:g}, must be a number > 0.")
+    points = 0.0 if guarantee is None else checked("guarantee", guarantee)
     for name in ("thresholds", "prune", "keep_dual"):
         if keywords.get(name) is not None and keywords.get(name) is not False:
             raise ValueError(f"{name} is of one model: give it to fit")

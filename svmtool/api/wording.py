@@ -6,14 +6,11 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from svmtool.api.solver_choice import CHECKED
+from svmtool.options.train import BY_KEYWORD
 from svmtool.params import KERNEL_NAMES
 
 # The keyword of each option; of others it has the option's name.
-KEYWORDS = {option: name for name, option in CHECKED.items()} | {
-    "-g": "gamma", "-r": "coef0", "-d": "degree", "-m": "cache_mb", "-s": "solver", "-t": "kernel", "-v": "folds",
-    "-b": "probability",
-}  # fmt: skip
+KEYWORDS = {option.name: keyword for keyword, option in BY_KEYWORD.items()} | {"-b": "probability"}
 FLAGS = {"--loo": "loo=True", "--paper-form": "paper_form=True", "--no-homotopy": "homotopy=False"}
 FLAGS |= {f"--{form}": f"form={form!r}" for form in ("c", "json", "onnx")}
 # Phrases of the commands, and what they are in Python.

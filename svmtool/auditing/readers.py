@@ -85,6 +85,9 @@ def _stored(model: LinearModel | KernelModel) -> Stated:
         for option, value in pairwise([*words, ""]):
             if option in NOTED and option in known:
                 found[NOTED[option]] = parse_number(value)
+            if option[:2] == "-w" and option[2:].lstrip("-").isdecimal():
+                label, weights = int(option[2:]), found.setdefault("class_weight", {})
+                weights[label] = weights.get(label, 1.0) * parse_number(value)
         if "-R" in words:
             found["regularize_bias"] = False
         if not kernel and "-B" not in known:

@@ -62,10 +62,10 @@ class Console:
         for line in lines:
             stderr_line(line)
 
-    def run(self, work: Callable[[], int], usage: Callable[[], str], brief: str) -> int:
+    def run(self, work: Callable[[], int], usage: Callable[[], str], brief: str = "") -> int:
         """Call `work` and print its errors on stderr; returns the exit status.
 
-        A UsageError also prints a text on stdout, before its message: brief, or usage() for an empty message.
+        A UsageError also prints a text on stdout, before its message: usage(), or brief if both have text.
         """
         with progress.shown(self.is_silent):
             try:
@@ -73,7 +73,7 @@ class Console:
             except SvmtoolError as e:
                 text, status = str(e), e.exit_code
                 if isinstance(e, UsageError):
-                    self.out(brief if text else usage())
+                    self.out(brief if text and brief else usage())
                 self.warn(*filter(None, [text]))
         if self.failure:
             self.warn(self.failure)

@@ -74,6 +74,10 @@ def start(command: str, argv: list[str]) -> int:
 
 
 def _main_of(command: str) -> Callable[[list[str]], int]:
+    if command != "umbrella" and "_SVMTOOL_COMPLETE" in os.environ:
+        from svmtool.cli.umbrella.group import complete
+
+        return lambda argv: complete(command.removeprefix("libsvm-"))
     if not command.endswith("predict"):  # which often needs no numpy
         checks.require_memory()
         return_freed(KEPT_BYTES)

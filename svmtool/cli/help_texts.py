@@ -1,4 +1,4 @@
-"""Usage, --help and --explain of svm-train, rendered from the registry and the table of options."""
+"""Usage and --help of the commands, and --explain, rendered from the registry and the table of options."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ import textwrap
 from collections.abc import Iterable
 
 from svmtool import registry
-from svmtool.cli.arguments.long_options import LONG_OPTIONS
+from svmtool.options import Option
+from svmtool.options.commands import TABLES
+from svmtool.options.train import KERNEL, LINEAR, LONG
 from svmtool.params import KERNEL_NAMES, PRECOMPUTED, Settings
 from svmtool.registry import liblinear
 from svmtool.registry import libsvm as libsvm_rows
 from svmtool.registry.row import Solver
 
+Rows = list[tuple[str, str]]
 ARGUMENTS = "[options] training_set_file [model_file]"
 MAX_USED = (
     "--probability", "--weights", "--gap", "--max-seconds", "--memory", "--threads", "--strict", "--explain",
@@ -24,21 +27,6 @@ SHORTER = {
     "support vector classification": "SVC", "support vector regression": "SVR", "support vector machine": "SVM",
 }  # fmt: skip
 
-# LIBLINEAR's options that some solver supports: flag, value, meaning.
-LIBLINEAR_OPTIONS = (
-    ("-s", "SOLVER", "number or name of the solver, or auto: chosen from data and options (default 1)"),
-    ("-c", "C", "cost of a violated margin (default 1); with -C the first value tried"),
-    ("-p", "P", "half the width of the tube in which errors cost nothing (default 0.1)"),
-    ("-n", "NU", "approximate share of rows on the wrong side of the plane (default 0.5)"),
-    ("-e", "EPS", "tolerance of the solver's stopping rule"),
-    ("-B", "BIAS", "append a feature of this value to every row if >= 0 (default -1: none)"),
-    ("-R", "", "do not regularise the bias; needs -B 1"),
-    ("-wLABEL", "FACTOR", "multiply C for the rows of a class, e.g. -w1 5 -w-1 0.5"),
-    ("-v", "N", "cross-validation with N folds; no model is written"),
-    ("-C", "", "search for the best C by cross-validation; no model is written"),
-    ("-q", "", "quiet: no output of the solver"),
-)
-
 ABOUT_KERNELS = (
     "With -t, -g, -d or -r the options are LIBSVM's and a kernel is used: -s 0 to 4 are LIBSVM's problems, -m is the "
     "cache size, -b 1 stores probabilities, -v draws LIBSVM's folds, and the model file is LIBSVM's. The default "
@@ -47,64 +35,61 @@ ABOUT_KERNELS = (
 )
 FORMULAS = ("x.z", "(GAMMA x.z + COEF0)^DEGREE", "exp(-GAMMA |x-z|^2)", "tanh(GAMMA x.z + COEF0)", "given in the data")
 
-# LIBSVM's options: flag, value, meaning.
-LIBSVM_OPTIONS = (
-    ("-s", "SOLVER", "number or name of the solver (default 0)"),
-    ("-t", "KERNEL", "; ".join(f"{k} {name}" for k, name in enumerate(KERNEL_NAMES)) + " (default 2)"),
-    ("-d", "DEGREE", "degree of the polynomial kernel (default 3)"),
-    ("-g", "GAMMA", "gamma of kernels 1 to 3 (default 0: one over the largest feature index)"),
-    ("-r", "COEF0", "coef0 of kernels 1 and 3 (default 0)"),
-    ("-c", "C", "cost of an error (default 1)"),
-    ("-n", "NU", "-s 1, 2, 4: least share of support vectors and largest share of errors (default 0.5)"),
-    ("-p", "P", "-s 3: half the width of the tube in which errors cost nothing (default 0.1)"),
-    ("-m", "MB", "memory for rows of the kernel matrix (default 100)"),
-    ("-e", "EPS", "tolerance of the stopping rule (default 0.001)"),
-    ("-h", "0|1", "LIBSVM's shrinking: accepted without effect"),
-    ("-b", "0|1", "1: store the sigmoids that svm-predict -b 1 needs (default 0)"),
-    ("-wLABEL", "FACTOR", "multiply C for the rows of a class (C-SVC)"),
-    ("-v", "N", "cross-validation with N folds; no model is written"),
-    ("-q", "", "quiet: no output of the solver"),
-)
+# For each command that has one page of help: its files, and what it does.
+PAGES = {
+    "svm-predict": (
+        "test_file model_file output_file",
+        "Predicts the rows of a LIBSVM text file with a model of svm-train, LIBLINEAR or LIBSVM, and prints the "
+        "accuracy (or the errors of a regression).",
+        "test_file may be - (standard input) or a pipe, and compressed by gzip, bzip2, xz or zstd; output_file may be "
+        "- (standard output).",
+    ),
+    "svm-scale": (
+        "data_filename",
+        "Scales the features of a LIBSVM text file. Each feature is mapped linearly from its own range, where an "
+        "absent value is 0, to lower..upper; constant features are left out. Scale training and test data in the same "
+        "way: save the ranges of the first with -s FILE and use them for the second with -r FILE.",
+        "data_filename may be - (standard input) or a pipe, and compressed. The scaled data go to standard output.",
+    ),
+}
 
 NAME_WIDTH = 13  # of the facts of --explain
 WIDEST, NARROWEST = 100, 40
 
 
-def solver_rows(rows: Iterable[registry.Solver]) -> list[tuple[str, str]]:
+def solver_rows(rows: Iterable[registry.Solver]) -> Rows:
     """(`-s 40, mfn`, its problem and default tolerance) for each solver."""
     return [(f"-s {r.number}, {r.name}", r.help + (f" (default {r.default})" if r.default else "")) for r in rows]
 
 
-def option_rows() -> list[tuple[str, str]]:
+def option_rows() -> Rows:
     """(flag with its value, meaning) for LIBLINEAR's options."""
-    return [(f"{flag} {value}".strip(), text + _only(flag)) for flag, value, text in LIBLINEAR_OPTIONS]
+    return [(option.usage, option.help + _only(option.name)) for option in LINEAR]
 
 
-def kernel_option_rows() -> list[tuple[str, str]]:
-    """(flag with its value, meaning) for LIBSVM's options."""
-    return [(f"{flag} {value}".strip(), text) for flag, value, text in LIBSVM_OPTIONS]
+def plain_rows(options: Iterable[Option]) -> Rows:
+    """(flag with its value, meaning) for options that every row supports."""
+    return [(option.usage, option.help) for option in options]
 
 
-def long_option_rows(libsvm: bool = False) -> list[tuple[str, str]]:
+def kernel_option_rows() -> Rows:
+    """`plain_rows` of LIBSVM's options."""
+    return plain_rows(KERNEL)
+
+
+def long_option_rows(libsvm: bool = False) -> Rows:
     """(flag with its value, meaning) for svmtool's long options; libsvm: those that libsvm-train has."""
-    rows = []
-    for name, option in LONG_OPTIONS.items():
-        if libsvm and not _with_kernels(name):
-            continue
-        letter = f"-{option.letter}, " if option.letter else ""
-        text = option.help + (_only(name, libsvm) if option.setting else "")  # without a setting: of the command
-        rows.append((f"{letter}{name} {option.metavar}".strip(), text))
-    return rows
+    found = [option for name, option in LONG.items() if not libsvm or _with_kernels(name)]
+    return [(o.usage, o.help + (_only(o.flag, libsvm) if o.setting else "")) for o in found]
 
 
 def _with_kernels(name: str) -> bool:
     """Whether a long option is about the command, or supported with a kernel."""
-    return not LONG_OPTIONS[name].setting or registry.anywhere(name, registry.rows_of(kernel=True))
+    return not LONG[name].setting or registry.anywhere(name, registry.rows_of(kernel=True))
 
 
 def _only(option: str, libsvm: bool = False) -> str:
     """` (-s 2 or 40 only)`, ` (not -s 43)` or ` (with kernels only)` for an option that not every solver supports."""
-    option = option[:2] if option.startswith("-w") else option
     able = registry.supporting(option, kernel=True)
     rows, known = able, registry.KERNEL_SOLVERS
     if not libsvm:
@@ -149,23 +134,20 @@ def help_text(libsvm: bool = False) -> str:
         "standard input) and certifies the gap between its objective and the minimum.",
         "The model is DATA.model in the current directory unless it is named.",
     ]
-    flags = {name: option for name, option in LONG_OPTIONS.items() if name in MAX_USED}
+    options = [option for name, option in LONG.items() if name in MAX_USED]
     linear = (
         ("Linear solvers (-s)", [(f"{r.number} {r.name}", _shorter(r.help)) for r in liblinear.ROWS]),
-        ("Options, before the data file", [(f"{o} {v}".strip(), text) for o, v, text in LIBLINEAR_OPTIONS]),
+        ("Options, before the data file", plain_rows(LINEAR)),
     )
     solvers = [(f"{r.number} {r.name}", r.help) for r in libsvm_rows.ROWS]
     kernel = (
         ("Solvers with a kernel (-s with -t, -g, -d or -r)", solvers),
-        ("Options with a kernel", [(f"{o} {v}", text) for o, v, text in LIBSVM_OPTIONS if o in KERNEL_FLAGS]),
+        ("Options with a kernel", plain_rows(option for option in KERNEL if option.flag in KERNEL_FLAGS)),
     )
     if libsvm:
-        flags = {name: option for name, option in flags.items() if _with_kernels(name) and not option.letter}
-        kernel = (
-            ("Solvers (-s)", solvers),
-            ("Options, before the data file", [(f"{o} {v}".strip(), text) for o, v, text in LIBSVM_OPTIONS]),
-        )
-    more = ("More options", [(f"{name} {option.metavar}".strip(), option.help) for name, option in flags.items()])
+        options = [option for option in options if _with_kernels(option.flag) and not option.letter]
+        kernel = (("Solvers (-s)", solvers), ("Options, before the data file", kernel_option_rows()))
+    more = ("More options", plain_rows(option._replace(letter="") for option in options))
     for title, rows in (*(() if libsvm else linear), *kernel, more):
         lines += ["", f"{title}:", *(f"  {left:<17} {text}" for left, text in rows)]
         if rows is linear[0][1]:
@@ -189,17 +171,12 @@ def _shorter(text: str) -> str:
 
 def whole_help(libsvm: bool = False) -> str:
     """The text of --help-all, formatted by click; libsvm: of libsvm-train."""
-    import click
-
-    page = click.HelpFormatter(max_width=100)
-    page.write_usage(program(libsvm), ARGUMENTS)
-    page.write_paragraph()
     kinds = (
         "one with a kernel, as LIBSVM does"
         if libsvm
         else ("a linear one, whose model LIBLINEAR's predict reads, or one with a kernel, as LIBSVM does")
     )
-    page.write_text(
+    about = (
         "Trains a support vector machine from a LIBSVM text file (- for standard input; plain or compressed by gzip, "
         f"bzip2, xz or zstd): {kinds}. The model file defaults to the data file's base name + .model in the current "
         "directory."
@@ -213,14 +190,44 @@ def whole_help(libsvm: bool = False) -> str:
         ("Options of LIBSVM, with a kernel", kernel_option_rows()),
     )
     more = ("Long options of svmtool, before the data file", long_option_rows(libsvm))
-    if not libsvm:
+    return _page(
+        program(libsvm), ARGUMENTS, (about, *(() if libsvm else (ABOUT_KERNELS,))),
+        (*(() if libsvm else linear), *kernel, more),
+        "Exit status: 0 done, 1 error, 2 not converged (with --strict), 130 interrupted (model written).",
+    )  # fmt: skip
+
+
+def command_help(command: str) -> str:
+    """The text of --help of svm-predict or svm-scale."""
+    files, *about = PAGES[command]
+    rows = plain_rows(TABLES[command])
+    return _page(command, f"[options] {files}", about, (("Options, before the files", rows),))
+
+
+def command_usage(command: str, shown: str = "") -> str:
+    """The text that svm-predict or svm-scale prints for a line without arguments; shown: the name in it."""
+    letters = [option for option in TABLES[command] if not option.flag.startswith("--")]
+    lines = [f"Usage: {shown or command} [options] {PAGES[command][0]}", "options:"]
+    return "\n".join([*lines, *(f"{option.usage} : {option.help}" for option in letters)]) + "\n"
+
+
+def _page(
+    program: str, arguments: str, about: Iterable[str], sections: Iterable[tuple[str, Rows]], end: str = ""
+) -> str:
+    """A page of help in click's format."""
+    import click
+
+    page = click.HelpFormatter(max_width=WIDEST)
+    page.write_usage(program, arguments)
+    for text in about:
         page.write_paragraph()
-        page.write_text(ABOUT_KERNELS)
-    for title, rows in (*(() if libsvm else linear), *kernel, more):
+        page.write_text(text)
+    for title, rows in sections:
         with page.section(title):
             page.write_dl(rows)
-    page.write_paragraph()
-    page.write_text("Exit status: 0 done, 1 error, 2 not converged (with --strict), 130 interrupted (model written).")
+    if end:
+        page.write_paragraph()
+        page.write_text(end)
     return page.getvalue()
 
 
@@ -237,7 +244,7 @@ def explain(settings: Settings) -> str:
         about = [("kernel", f"-t {number}, {KERNEL_NAMES[number]}: {FORMULAS[number]}" if known else "unknown")]
         classes, kind = "one problem for each pair of classes, then a vote", "svm_type"
         if row.number < 30:
-            options = [*(flag for flag, _, _ in LIBSVM_OPTIONS), *(name for name in options if name in LONG_OPTIONS)]
+            options = [*(option.flag for option in KERNEL), *(name for name in options if name in LONG)]
     of_kind = {"classification": f"three or more: {classes}", "all classes": "one problem for all of them"}
     how_many = [("classes", of_kind[row.kind])] if row.kind in of_kind else []
     stops = row.stopping + (f"; here -e {stop.eps:g}" if stop.eps is not None else "")
@@ -262,7 +269,7 @@ def explain(settings: Settings) -> str:
     )
 
 
-def _as_printed(row: Solver) -> list[tuple[str, str]]:
+def _as_printed(row: Solver) -> Rows:
     """Facts about a paper's algorithm from its file."""
     about = registry.about(row)
     return [

@@ -5,35 +5,12 @@ from __future__ import annotations
 from svmtool.cli import checks
 from svmtool.cli.console import Console
 from svmtool.errors import SvmtoolError, UsageError, clipped
-from svmtool.integers import parse_count
 from svmtool.numbers import parse_prefix
+from svmtool.options import value_of
+from svmtool.options.scale import OPTIONS
 
-USAGE = """\
-Usage: svm-scale [options] data_filename
-options:
--l lower : x scaling lower limit (default -1)
--u upper : x scaling upper limit (default +1)
--y y_lower y_upper : y scaling limits (default: no y scaling)
--s save_filename : save scaling parameters to save_filename
--r restore_filename : restore scaling parameters from restore_filename
-"""
-
-HELP = (
-    USAGE
-    + """\
---threads N : use N threads (default: all cores, or OMP_NUM_THREADS)
---version, --help
-
-The scaled data go to standard output.  data_filename may be - (standard
-input) or a pipe, and compressed.  Each feature is mapped linearly
-from its own range, where an absent value is 0, to lower..upper; constant
-features are left out.  Scale training and test data in the same way: save the
-ranges of the first with -s FILE and use them for the second with -r FILE.
-"""
-)
-
-
-FIELDS = {"l": "lower", "u": "upper", "y": "y", "s": "save", "r": "restore"}  # of Options, by letter
+LETTERS = {option.flag[1]: option for option in OPTIONS if not option.flag.startswith("--")}
+LONG = {option.flag: option for option in OPTIONS if option.flag.startswith("--")}
 
 
 class Options:
@@ -59,22 +36,21 @@ def parse(argv: list[str]) -> Options | str:
     while i < len(argv) and argv[i].startswith("-") and argv[i] != "-":
         word, letter, i = argv[i], argv[i][1], i + 1
         if letter == "-":
-            name, _, value = word.partition("=")
-            if word == "--help":
-                return HELP
-            if word == "--version":
+            option = LONG.get(word.partition("=")[0])
+            if option is None:
+                raise _unknown(word)
+            value, i = value_of(option, argv, i - 1)
+            if option.flag == "--help":
+                from svmtool.cli import help_texts
+
+                return help_texts.command_help("svm-scale")
+            if option.flag == "--version":
                 from svmtool import __version__
 
                 return f"svm-scale (svmtool) {__version__}\n"
-            if name != "--threads":
-                raise _unknown(word)
-            if "=" not in word:
-                value, i = (argv[i] if i < len(argv) else ""), i + 1
-            options.threads = parse_count(value)
-            if options.threads < 1:
-                raise SvmtoolError(f"--threads needs a number of at least 1, not {clipped(value)!r}")
+            setattr(options, option.setting, value)
             continue
-        if letter not in FIELDS:
+        if letter not in LETTERS:
             raise _unknown(word)
         values = argv[i : i + 2 if letter == "y" else i + 1]
         i += 2 if letter == "y" else 1
@@ -83,7 +59,7 @@ def parse(argv: list[str]) -> Options | str:
                 break  # LIBSVM checks the limits first
             raise UsageError(f"-{letter} needs {'two values' if letter == 'y' else 'a value'}")
         read = values if letter in "sr" else list(map(parse_prefix, values))
-        setattr(options, FIELDS[letter], tuple(read) if letter == "y" else read[0])
+        setattr(options, LETTERS[letter].setting, tuple(read) if letter == "y" else read[0])
     if not options.upper > options.lower or (options.y and not options.y[1] > options.y[0]):
         raise SvmtoolError("inconsistent lower/upper specification")
     if options.save is not None and options.restore is not None:
@@ -145,4 +121,9 @@ def main(argv: list[str]) -> int:
             )
         return 0
 
-    return console.run(work, lambda: USAGE, USAGE)
+    def usage() -> str:
+        from svmtool.cli import help_texts
+
+        return help_texts.command_usage("svm-scale")
+
+    return console.run(work, usage)

@@ -9,7 +9,6 @@ from svmtool import interrupts, registry
 from svmtool.cli.arguments import linear as options
 from svmtool.cli.console import Console
 from svmtool.errors import SvmtoolError, named
-from svmtool.formats import adaptable
 
 BRIEF = "Usage: train [options] training_set_file [model_file]\nsvm-train --help lists the options\n"
 BRIEF_LIBSVM = "Usage: svm-train [options] training_set_file [model_file]\nlibsvm-train --help lists the options\n"
@@ -107,6 +106,8 @@ def refuse_overwriting(command: options.Command) -> None:
         problem = command.settings.problem
         rows = registry.SOLVERS if problem.kernel is None else ()
         if any(row.number == problem.solver and "--add" in row.supported for row in rows):
+            from svmtool.formats import adaptable
+
             outputs += [("the model's state", command.model + suffix) for suffix in adaptable.ALL_FILES]
     checks.refuse_overwriting(inputs, outputs)
 

@@ -11,16 +11,15 @@ from typing import Any
 from svmtool import registry
 from svmtool.cli.arguments import kernel as kernel_line
 from svmtool.cli.arguments import linear as linear_line
-from svmtool.cli.arguments.long_options import LONG_OPTIONS
 from svmtool.cli.arguments.scan import VALUELESS
 from svmtool.compat.errors import WRONG_OPTIONS, as_value_errors
+from svmtool.options.train import LONG
 from svmtool.params import Request, Settings
 
-# Options that only make sense for a command.
+# Options that only make sense for a command, besides those that print a text.
 COMMAND_ONLY = (
-    "--help", "--version", "--explain", "--strict", "--solver-log", "--plot", "--loo", "--spark", "--memory",
-    "--scratch", "--no-cache", "--grid", "--score", "--metrics", "--balanced", "--add", "--remove",
-    "--every-rows", "--every-seconds", "--certify-labels",
+    "--strict", "--solver-log", "--plot", "--loo", "--spark", "--memory", "--scratch", "--no-cache", "--grid",
+    "--score", "--metrics", "--balanced", "--add", "--remove", "--every-rows", "--every-seconds", "--certify-labels",
 )  # fmt: skip
 _WORD = re.compile(r"-(?:[A-Za-z]|w[+-]?\d+)")
 
@@ -78,10 +77,10 @@ def _checked(argv: list[str], valueless: Any) -> list[str]:
     i = 0
     while i < len(argv):
         name, equals, _ = argv[i].partition("=")
-        if name in LONG_OPTIONS:
-            if name in COMMAND_ONLY:
+        if name in LONG:
+            if name in COMMAND_ONLY or not LONG[name].setting:
                 raise ValueError(f"{WRONG_OPTIONS}: {name} is for the command svm-train")
-            takes_value = not equals and LONG_OPTIONS[name].read is not None
+            takes_value = not equals and LONG[name].kind is not None
         elif _WORD.fullmatch(argv[i]):
             takes_value = argv[i][1:] not in valueless
         else:

@@ -35,7 +35,7 @@ from svmtool.training.calibration import FOLDS, NotCalibratedError, Sigmoids, by
 from svmtool.training.interruption import interruptible
 from svmtool.training.linear import fitted
 from svmtool.training.lines import SolverLines
-from svmtool.training.outcome import Training, exit_status, recording, show, worst_status
+from svmtool.training.outcome import Training, exit_status, note_rows, recording, show, worst_status
 from svmtool.training.validation.cross_validation import UNCHANGED_NORM, Folds, checked_square
 from svmtool.training.validation.folds import fold_rows
 from svmtool.training.validation.report import DEFAULT_FOLDS, DOING, nothing_kept, run_search, run_validation
@@ -139,6 +139,7 @@ def run(settings: Settings, request: Request, path: str, model_path: str, consol
             report = history and history.record
             done, stage, interrupted = trained(session, settings, source, initial, report, console, request)
         show(done, console)
+        note_rows(done.model, settings, request)
         linear.write(model_path, done.model)
         interrupts.loss = ""
         console.solver(stage.costs.line(stage.size))

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from svmtool import __version__, interrupts, registry
+from svmtool.errors import visible
 from svmtool.models.linear import radius_notes
 from svmtool.params import KERNEL_NAMES, Request, Settings, tolerance
 from svmtool.registry.row import Solver
@@ -87,6 +88,20 @@ def notes(settings: Settings, certificate: Certificate, results: list[Any]) -> t
         *radius_notes(*certificate.bounds),
         "# Stopped: " + "; ".join(dict.fromkeys(advice(r.status, row) for r in results)),
     )
+
+
+def note_rows(model: Any, settings: Settings, request: Request) -> None:
+    """Add to the note of a command's options those about rows: the factors of -w and --balanced, --weights, --values.
+
+    Where no command is, labels may be numbers that stand for others.
+    """
+    rows = ""
+    if "-w" in registry.supported_options(settings.row) - registry.without_effect(settings.row):
+        rows = "".join(f" -w{label} {factor:.17g}" for label, factor in settings.problem.class_weights)
+    rows += "" if request.weights is None else " --weights " + visible(request.weights).replace(" ", "\\x20")
+    rows += " --values float32" if request.single else ""
+    if rows:
+        model.notes = (model.notes[0] + rows, *model.notes[1:])
 
 
 @contextlib.contextmanager

@@ -13,7 +13,7 @@ from svmtool.params import Request, Settings
 from svmtool.progress import doing
 from svmtool.training.interruption import interruptible
 from svmtool.training.lines import SolverLines, beats
-from svmtool.training.outcome import Training, exit_status, recording, show
+from svmtool.training.outcome import Training, exit_status, note_rows, recording, show
 
 
 class Job(Protocol):
@@ -65,6 +65,7 @@ def run(settings: Settings, request: Request, data: Reading, model_path: str, co
                 done = job.train(history and history.record, stop, lines)
             console.warn(*job.warnings)
             show(done, console)
+            note_rows(done.model, settings, request)
             job.write(model_path, done, request.plain_model)
             interrupts.loss = ""
     return exit_status(settings.row, request, done, model_path, stop.set, console)

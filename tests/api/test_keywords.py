@@ -22,7 +22,7 @@ def test_unknown_keywords_name_the_closest():
             call(X, Y, max_iters=3)
     with pytest.raises(TypeError, match="^inner_steps is gone: solver 30 runs the paper's one gradient step$"):
         api.fit(X, Y, solver=30, inner_steps=1)
-    with pytest.raises(ValueError, match="^mu='balance' is gone: mu='merit' is the paper's rule$"):
+    with pytest.raises(ValueError, match="^mu='balance' is gone: use mu='merit'$"):
         api.fit(X, Y, solver=30, mu="balance")
 
 

@@ -33,6 +33,7 @@ CALLS = {
     "decision_values": lambda **k: api.decision_values(DONE, X, **k),
     "probabilities": lambda **k: api.probabilities(DONE, X, **k),
 }  # fmt: skip
+KERNEL = {"gamma", "degree", "coef0", "cache_mb", "shrinking"}
 ESTIMATORS = svmtool.sklearn.__all__ if importlib.util.find_spec("sklearn") else []
 
 
@@ -41,7 +42,7 @@ def keywords(name: str) -> list[str]:
     found = inspect.signature(getattr(api, name)).parameters.values()
     own = [p.name for p in found if p.name not in ROWS and p.kind is not p.VAR_KEYWORD]
     passes = any(p.kind is p.VAR_KEYWORD for p in found)
-    return sorted({*own, *([*settings.DEFAULTS, *settings.OPTION_OF] if passes else [])})
+    return sorted({*own, *([*settings.DEFAULTS, *settings.FURTHER] if passes else [])})
 
 
 def check(name: str, value: object, call) -> None:
@@ -66,7 +67,7 @@ def test_functions(name):
                 continue  # a function, whose errors are its own
             limit = {} if keyword == "max_seconds" or "max_seconds" not in keywords(name) else {"max_seconds": 0.1}
             check(keyword, value, lambda k=keyword, v=value, more=limit: CALLS[name](**{k: v}, **more))
-            if keyword in settings.KERNEL and name != "search_C":
+            if keyword in KERNEL and name != "search_C":
                 more = {"kernel": "poly", **limit}
                 check(keyword, value, lambda k=keyword, v=value, more=more: CALLS[name](**{k: v}, **more))
 

@@ -71,7 +71,8 @@ def test_weights_of_labels_and_rows_are_given(trained, tmp_path):
     options = ("-w1", 3, "-w0", 0)
     for kind in ("two", "three"):
         recheck = trained(kind, "-s", 3, *options, "--weights", "w")
-        assert recheck(*options, "-W", "w")[0] == 0
+        assert recheck(*options, "-W", "w")[0] == recheck("-W", "w")[0] == 0  # the notes have the factors
+        assert recheck("-w1", 1, "-W", "w")[0] == 1
         assert "P is another" in recheck()[1]
         assert np.all(np.loadtxt("p", ndmin=2)[::4] == 0.0) and len(np.loadtxt("p")) == 40
 

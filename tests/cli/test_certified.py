@@ -110,7 +110,7 @@ def test_a_radius_of_infinity_is_read(predict, tmp_path):
 
 def test_spark_is_refused(predict):
     assert predict("--certified", "--spark", "local[1]", "t", "m", "o") == (
-        "ERROR: --certified does not apply to --spark\n"
+        "ERROR: --certified cannot be combined with --spark\n"
     )
 
 

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from svmtool import registry
 from svmtool.cli.arguments import scan
 from svmtool.cli.arguments.linear import _CHOOSES_KERNEL, LIBLINEAR_SEARCHES, parse
-from svmtool.cli.arguments.long_options import LONG_OPTIONS
 from svmtool.cli.arguments.scan import atoi
 from svmtool.cli.train import main
 from svmtool.errors import SvmtoolError, UsageError
 from svmtool.numbers import parse_prefix
+from svmtool.options.train import LONG
 from svmtool.params import Settings
 
 NO_FILE = "the training file is missing: it comes after the options"
@@ -157,7 +157,7 @@ def test_usage_is_shown(line, sentence, capsys):
     [
         ("-s 31 --loss-power 0.5 d", "--loss-power 0.5: must be a number >= 1"),
         ("-s 31 --loss-power nan d", "--loss-power nan: must be a number >= 1"),
-        ("-s 30 --mu balance d", "--mu balance is gone: --mu merit is the paper's rule"),
+        ("-s 30 --mu balance d", "--mu balance is gone: use --mu merit"),
         ("-s 30 --mu fast d", "must be merit or geometric, or a number > 0"),
         ("-s 30 --inner-steps 3 d", "--inner-steps is gone: -s 30 runs the paper's one gradient step"),
         ("-s 30 --inner-steps=3 d", "--inner-steps is gone: -s 30 runs the paper's one gradient step"),
@@ -186,8 +186,8 @@ def test_usage_is_shown(line, sentence, capsys):
         ("--seed -1 d", "--seed -1: must be an integer >= 0"),
         ("--threads 0 d", "--threads 0: must be an integer >= 1"),
         ("--threads", "--threads needs a value: --threads N"),
-        ("--weights= d", "--weights: needs a file name"),
-        ("--spark= d", "--spark: needs a master's URL"),
+        ("--weights= d", "--weights needs a file name"),
+        ("--spark= d", "--spark needs a master's URL"),
         ("--strict=1 d", "--strict takes no value"),
         ("-b 2 d", "-b 2: must be 0 or 1"),
         ("--probability=yes d", "--probability yes: must be 0 or 1"),
@@ -280,7 +280,7 @@ def test_atoi(text, value):
     assert atoi(text) == value
 
 
-WORDS = st.sampled_from([*LONG_OPTIONS, *(f"-{c}" for c in "scpneBRwvCqWimtx"), "2", "1e-3", "d", "-"])
+WORDS = st.sampled_from([*LONG, *(f"-{c}" for c in "scpneBRwvCqWimtx"), "2", "1e-3", "d", "-"])
 
 
 @given(st.lists(WORDS | st.text(max_size=6), max_size=8))
@@ -289,14 +289,14 @@ def test_any_arguments_are_read_or_refused(argv):
         command = parse(argv)
     except SvmtoolError:
         return
-    assert command.action in ("train", *(name[2:] for name in LONG_OPTIONS))
+    assert command.action in ("train", *(name[2:] for name in LONG))
 
 
 def test_the_page_for_users_of_liblinear_names_every_option_that_differs():
     page = (REPOSITORY / "docs" / "from-liblinear.md").read_text()
     table = page.partition("## Options that differ")[2].partition("\n## ")[0]
     rows = {line.split("|")[1]: line for line in table.splitlines() if line.startswith("| `")}
-    letters = {*scan.Scan.reals, *scan.VALUELESS, *scan.Scan.long_letters, *_CHOOSES_KERNEL}
+    letters = {*scan.Scan.letters, *scan.Scan.long_letters, *_CHOOSES_KERNEL}
     for letter in letters - set("scpneBRwvCq"):  # LIBLINEAR's own
         assert any(f"`-{letter}" in options for options in rows), letter
     for option, known in (("-C", LIBLINEAR_SEARCHES), ("-R", (0, 2, 5, 6, 11))):

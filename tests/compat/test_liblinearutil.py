@@ -208,7 +208,7 @@ class TestOurs:
 
     lib = dropins.linear(dropins.OURS)
 
-    @pytest.mark.parametrize("options", ["-c", "-b", "-s a", "-t 2", "-g 1", "--help", "--spark local", "--gap", "-w1"])
+    @pytest.mark.parametrize("options", ["-c", "-b", "-s a", "-t 2", "-g 1", "--help-all", "--spark x", "--gap", "-w1"])
     def test_more_wrong_options(self, options):
         with pytest.raises(ValueError, match=r"^(Wrong options: |Error: unknown solver).+"):
             self.lib.train(Y, X, options)

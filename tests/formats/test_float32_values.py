@@ -39,7 +39,7 @@ def test_svm_train_solves_the_problem_of_the_rounded_values(svm_train, tmp_path)
 @pytest.mark.parametrize(
     "options, says",
     [
-        (["--values", "f4"], "--values f4: must be float32 or float64"),
+        (["--values", "f4"], "--values f4: must be float64 or float32"),
         (["--values", "float32", "--memory", "1G"], "cannot be combined with --memory or --spark"),
         (["-t", "2", "--values", "float32"], "--values is for linear models"),
     ],

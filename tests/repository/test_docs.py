@@ -169,6 +169,10 @@ def test_messages_of_troubleshooting_are_messages():
             assert part.strip(" ,:") in sources, message
 
 
+# Functions whose texts are help, or parts of `: must be …`.
+HELP = ("Option", "own", "_keyword", "Kind", "number", "checks.refuse_overwriting")
+
+
 def sentences(path: Path) -> set[str]:
     """Strings of a module that are messages on stderr, with … for fields.
 
@@ -181,7 +185,7 @@ def sentences(path: Path) -> set[str]:
             left_out.add(node.body[0].value)
         if isinstance(node, ast.JoinedStr):
             left_out.update(node.values)
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("LongOption", "checks.refuse_overwriting"):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in HELP:
             left_out.update(ast.walk(node))
     found = set()
     for node in ast.walk(tree):
@@ -200,7 +204,8 @@ def test_every_message_is_explained():
     """Each message of the commands and of the readers of files has a line in docs/troubleshooting.md."""
     known = [re.compile(".*".join(map(re.escape, message.split("…"))), re.DOTALL) for message in explained()]
     svmtool = REPOSITORY / "svmtool"
-    for path in [*svmtool.glob("cli/**/*.py"), *svmtool.glob("formats/**/*.py"), svmtool / "training" / "intent.py"]:
+    files = [path for part in ("cli", "formats", "options") for path in svmtool.glob(f"{part}/**/*.py")]
+    for path in [*files, svmtool / "training" / "intent.py"]:
         if path.name != "help_texts.py":
             new = {text for text in sentences(path) if not any(message.search(text) for message in known)}
             assert not new, f"{path.name}: explain in docs/troubleshooting.md"

@@ -21,6 +21,7 @@ from experiments.measures import NOISE, OURS, SHORT, Race, leasts, reached, seco
 from experiments.runner import Runner
 from experiments.studies import alfpgm
 from svmtool import __version__, registry
+from svmtool.api.settings import FURTHER
 from svmtool.api.solver_choice import OPTION_OF
 
 SMALL = Data("breast_cancer", rows=60, unit=True, bias=True)
@@ -267,7 +268,7 @@ def test_every_cell_of_svmtool_asks_for_options_of_its_row(name):
         method = cell.settings.get("method", "paper" if int(number) >= 30 else "fast")
         row = (registry.find_kernel if kind else registry.find)(int(number), method)
         assert row.printed == (method == "paper"), f"-s {number} has no --method {method}"
-        asked = {OPTION_OF[key] for key in {*cell.settings, cell.vary} - {"method"} if key in OPTION_OF}
+        asked = {OPTION_OF[key] for key in {*cell.settings, cell.vary} - {"method"} if key in FURTHER}
         assert asked <= registry.supported_options(row)
 
 

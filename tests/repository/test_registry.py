@@ -13,8 +13,8 @@ from conftest import REPOSITORY
 from svmtool import params, registry
 from svmtool.cli import help_texts as texts
 from svmtool.cli.arguments import linear
-from svmtool.cli.arguments.long_options import LONG_OPTIONS
 from svmtool.errors import SvmtoolError, UsageError
+from svmtool.options.train import LONG, OPTIONS
 from svmtool.solvers.shared import base
 from svmtool.training.outcome import advice
 
@@ -24,7 +24,7 @@ WORDS = {
     "L1R_LR", "L2R_LR_DUAL", "L2R_L2LOSS_SVR", "L2R_L2LOSS_SVR_DUAL", "L2R_L1LOSS_SVR_DUAL", "ONECLASS_SVM",
 }  # fmt: skip
 LIBLINEAR_NUMBERS = {0, 1, 2, 3, 4, 5, 6, 7, 11, 12, 13, 21}
-KNOWN_OPTIONS = set(LONG_OPTIONS) | {flag[:2] for flag, _, _ in texts.LIBLINEAR_OPTIONS} | {"-p", "-n"}
+KNOWN_OPTIONS = {option.name for option in OPTIONS}
 
 every_row = pytest.mark.parametrize("row", registry.SOLVERS, ids=lambda row: row.name)
 
@@ -99,7 +99,7 @@ def test_help_and_usage_list_what_works():
     for text in (texts.whole_help(), texts.usage()):
         for row in registry.SOLVERS:
             assert f"-s {row.number}, {row.name}" in text
-        for name in LONG_OPTIONS:
+        for name in LONG:
             assert name in texts.whole_help()
 
 

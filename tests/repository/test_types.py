@@ -86,11 +86,15 @@ def test_keywords_are_those_of_fit():
     import inspect
 
     from svmtool.api.keywords import FitKeywords, SolverOptions
-    from svmtool.api.settings import DEFAULTS
-    from svmtool.api.solver_choice import OPTION_OF
+    from svmtool.api.settings import DEFAULTS, FURTHER
     from svmtool.api.training import fit
+    from svmtool.options.train import BY_KEYWORD
 
     named = {p.name for p in inspect.signature(fit).parameters.values() if p.kind is p.KEYWORD_ONLY} - {"kernel"}
-    assert set(SolverOptions.__annotations__) == set(OPTION_OF)
-    assert set(FitKeywords.__annotations__) == named | set(OPTION_OF)
+    assert set(SolverOptions.__annotations__) == FURTHER
+    assert set(FitKeywords.__annotations__) == named | FURTHER
     assert set(DEFAULTS) <= named
+    for keyword, annotation in {**SolverOptions.__annotations__, **FitKeywords.__annotations__}.items():
+        option, known = BY_KEYWORD.get(keyword), getattr(annotation, "__forward_arg__", annotation)
+        if option is not None and "Literal" in known and option.kind is not None and option.kind.names:
+            assert f"Literal[{', '.join(map(repr, option.kind.names))}]" in known, keyword

@@ -229,7 +229,7 @@ COMMAND_LINES = [
     (["-l", "1", "-u", "1"], 1, "", "inconsistent lower/upper specification\n"),
     (["-u", "inf", "a"], 1, "", "inconsistent lower/upper specification: a limit is not finite\n"),
     (["-s", "p", "-r", "q", "a"], 1, "", "cannot use -r and -s simultaneously\n"),
-    (["--threads", "none", "a"], 1, "", "--threads needs a number of at least 1, not 'none'\n"),
+    (["--threads", "none", "a"], 1, "", "ERROR: --threads none: must be an integer >= 1\n"),
     (["absent"], 1, "", "can't open file absent\n"),
     (["--help"], 0, "Usage", ""),
     (["--version"], 0, "svm-scale (svmtool) ", ""),

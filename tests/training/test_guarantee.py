@@ -149,6 +149,14 @@ def test_rows_that_no_C_decides_end_the_search(svm_train):
     assert status == 0 and "No C from" in out and ("is not reached: values of C are as close" in err or "50%" in out)
 
 
+def test_advice_names_no_option_that_it_excludes(svm_train):
+    rng = np.random.default_rng(5)
+    data = text_of(rng.normal(size=(60, 20)), np.arange(60) % 2)
+    for more, advice in (((), "raise --max-iter or loosen -e or --gap\n"), (("--guarantee", 5), "raise --max-iter\n")):
+        err = svm_train("-q", "-C", "-s", 2, "--max-iter", 1, *more, "d", data=data)[2]
+        assert "folds did not converge at" in err and err.endswith(f"iteration limit reached: {advice}")
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

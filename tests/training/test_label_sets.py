@@ -244,7 +244,7 @@ def test_validation_and_search_by_f1(files, svm_train):
         (["--multilabel", "-s", "71", "--method", "fast"], "does not support --multilabel"),
         (["--multilabel", "-t", "2"], "--multilabel is for linear models"),
         (["--multilabel", "--memory", "1G"], "--multilabel cannot be combined with --memory"),
-        (["--multilabel", "-s", "auto"], "-s auto cannot be combined with --multilabel"),
+        (["--multilabel", "-s", "auto"], "--multilabel cannot be combined with -s auto"),
         (["--prune", "1", "--one-vs-one", "-s", "51"], "--prune cannot be combined with --one-vs-one"),
     ],
     ids=str,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from naming import case_of
 from reference import text_of
 
+import svmtool
 from svmtool import api, registry
 from svmtool.data.labels import balanced_weights
 from svmtool.errors import RowsError
@@ -160,3 +163,32 @@ def test_weights_that_leave_no_row(argv, weights, svm_train, tmp_path):
     status, out, err = svm_train(*argv.split(), "-W", "w", "d", "m", data="1 1:1\n-1 1:2\n")
     assert (status, out, err) == (1, "", "w: all weights are 0 or negative: they leave out every row\n")
     assert not (tmp_path / "m").exists()
+
+
+@pytest.mark.parametrize(
+    ("argv", "noted"),
+    [
+        ("-w1 5 -w1 2 -w-1 0.5", " -B -1 -w1 5 -w1 2 -w-1 0.5\n"), ("-t 2 -w1 5", " -w1 5\n"),
+        ("-s 11 -w1 5", " -p 0.10000000000000001\n"),
+        ("-W w,x --values float32", " --weights w\\x20x --values float32\n"),
+    ],
+)  # fmt: skip
+def test_notes_of_a_model_have_what_its_costs_and_values_were(argv, noted, svm_train, tmp_path):
+    (tmp_path / "w x").write_text("1 1 1 1")
+    words = [word.replace(",", " ") for word in argv.split()]
+    assert svm_train("-q", *words, "d", "m", data="1 1:1\n-1 1:-1\n1 2:1\n-1 2:-1\n")[0] == 0
+    note = next(line for line in (tmp_path / "m").read_text().splitlines(True) if line.startswith("# svmtool"))
+    assert note.endswith(noted)
+
+
+def test_notes_have_the_factors_of_balanced_classes_and_an_audit_reads_them(svm_train, tmp_path):
+    X, y, _ = made(3)
+    y[:25] = 1.0
+    data = text_of(X, y)
+    for argv in (("--balanced", "-w1", 3), ("-w1", 5), ("-t", 2, "-w1", 5)):
+        assert svm_train("-q", "--gap", 1e-8, *argv, "d", "m", data=data)[0] == 0
+        assert svmtool.audit(str(tmp_path / "m"), X, y).excess < 1e-6, argv
+        assert svmtool.audit(str(tmp_path / "m"), X, y, class_weight={1: 40.0}).excess > 1e-4
+    assert svm_train("-q", "--balanced", "d", "m", data=data)[0] == 0
+    factors = dict(re.findall(r" -w(-?\d+) (\S+)", (tmp_path / "m").read_text()))
+    assert {k: float(v) for k, v in factors.items()} == {f"{k:g}": len(y) / (2 * (y == k).sum()) for k in np.unique(y)}

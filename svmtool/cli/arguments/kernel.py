@@ -13,6 +13,7 @@ from svmtool import registry
 from svmtool.cli.arguments import scan
 from svmtool.cli.arguments.scan import Command
 from svmtool.errors import SvmtoolError
+from svmtool.options.train import KERNEL, LONG
 from svmtool.params import LINEAR, RBF, Request, Settings
 
 
@@ -20,10 +21,8 @@ class _KernelScan(scan.Scan):
     """Reads the arguments up to the data file."""
 
     rows = registry.rows_of(kernel=True)
-    reals = {"g": "gamma", "r": "coef0", "c": "C", "n": "nu", "p": "p", "m": "cache_mb", "e": "eps"}
-    integers = {"t": "kernel_type", "d": "degree", "h": "shrinking", "b": "probability"}
-    valueless = {"q": scan.VALUELESS["q"]}
-    long_letters = {"W": "--weights"}  # as in LIBSVM's edition with weights of rows
+    letters = {option.flag[1]: option for option in KERNEL}
+    long_letters = {"W": LONG["--weights"]}  # as in LIBSVM's edition with weights of rows
     elsewhere = "is for linear models: remove it, or remove -t, -g, -d and -r"
 
     def settings(self, values: dict[str, Any]) -> Settings:
@@ -87,7 +86,4 @@ def _check(settings: Settings, request: Request) -> None:
         for option in request.given:
             if option not in registry.supported_options(row) and (row.number >= 30 or option.startswith("--")):
                 raise scan.unsupported(row, option, registry.find_kernel)
-    scan.check_stopping(request.given, row is not None and row.printed)
-    validating = "" if request.folds is None else "-v"
-    scan.check_validation(request.given, validating)
-    scan.check_groups(settings, request, validating)
+    scan.check(request, row is not None and row.printed)

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from svmtool import registry
 from svmtool.cli.arguments import scan
-from svmtool.cli.arguments.long_options import LONG_OPTIONS
 from svmtool.cli.arguments.scan import Command
 from svmtool.errors import SvmtoolError, UsageError
+from svmtool.options.train import LONG
 from svmtool.params import Request, Settings
 
 _CHOOSES_KERNEL = "tgdr"
@@ -32,7 +32,7 @@ def is_kernel_line(argv: list[str]) -> bool:
     i, solver = 0, ""
     while i + 1 < len(argv) and argv[i].startswith("-") and argv[i] != "-":
         if scan.is_long(argv[i]):
-            i += 1 if "=" in argv[i] or LONG_OPTIONS[argv[i]].read is None else 2
+            i += 1 if "=" in argv[i] or LONG[argv[i]].kind is None else 2
             continue
         if argv[i][1] in _CHOOSES_KERNEL:
             return True
@@ -68,20 +68,16 @@ def parse(argv: list[str], libsvm: bool = False) -> Command:
         if "-B" not in request.given:
             settings = settings.with_default_bias()
         _check_solver(settings, request)
+    if not adapts:
+        scan.check(request, settings.problem.method == "paper")
+        _check_combinations(settings, request)
     if found.action == "explain":
-        if request.spark is not None:
-            _check_spark(request)
         if request.auto and not files:
             raise SvmtoolError("ERROR: --explain -s auto needs the data file, from which the solver is chosen")
         return Command("explain", settings, request, files[0] if files else "", notes=notes)
     if adapts:
-        if request.spark is not None:
-            _check_spark(request)
         return _adapting(settings, request, files, notes)
-    command = scan.training(settings, request, files, notes)
-    scan.check_stopping(request.given, settings.problem.method == "paper")
-    _check_combinations(settings, request)
-    return command
+    return scan.training(settings, request, files, notes)
 
 
 def _choose_for_search(settings: Settings, request: Request) -> tuple[Settings, tuple[str, ...]]:
@@ -133,96 +129,21 @@ def _check_solver(settings: Settings, request: Request) -> None:
 
 
 def _check_combinations(settings: Settings, request: Request) -> None:
-    """Raise for combinations of options in which one would be ignored."""
+    """Raise for combinations that depend on the solver or on values; the table of options has the others."""
     s, mu = request, settings.run.options.mu
-    if isinstance(mu, str) and not s.auto and "--loss-power" not in settings.row.supported:  # the rules are ALM's
-        raise SvmtoolError(f"ERROR: --mu {mu}: -s {settings.row.number} ({settings.row.name}) needs a number > 0")
-    if settings.run.options.one_vs_one:
-        for name in ("-b", "--probability", "-i", "--initial-model", "-C", "--grid", "--score", "--metrics",
-                     "--memory"):  # fmt: skip
-            if name in s.given:
-                raise SvmtoolError(f"ERROR: --one-vs-one cannot be combined with {name}")
-    if s.certify_labels is not None:
-        for name in ("-C", "-v", "--grid", "--one-vs-one", "--multilabel", "--prune", "--spark"):
-            if name in s.given:
-                raise scan.of_one_model("--certify-labels", name)
-        if not settings.problem.regularize_bias:
-            raise SvmtoolError("ERROR: --certify-labels needs a regularised bias (-B 1 without -R), or none (-B -1)")
-    if s.plain_model:
-        _check_plain_model(settings, s)
-    if s.grid is not None:
-        for name in ("-c", "-C", "--initial-model"):
-            if name in s.given:
-                raise scan.of_one_model(name, "--grid")
-    modes = {"-C": s.find_C, "--grid": s.grid is not None, "-v": s.folds is not None}
-    validating = next((name for name, chosen in modes.items() if chosen), "")
-    if s.spark is not None:
-        _check_spark(s)
-    scan.check_groups(settings, s, validating)
-    if settings.run.stratified and not (s.find_C or s.folds is not None):
-        raise SvmtoolError("ERROR: --stratified needs -v or -C")
-    if s.score is not None and validating not in ("-C", "--grid"):
-        raise SvmtoolError("ERROR: --score needs -C or --grid; --metrics prints all scores of -v")
+    row = settings.row if (s.plain_model or isinstance(mu, str)) and not s.auto else None
+    if row is not None and isinstance(mu, str) and "--loss-power" not in row.supported:  # the rules are ALM's
+        raise SvmtoolError(f"ERROR: --mu {mu}: -s {row.number} ({row.name}) needs a number > 0")
+    if s.certify_labels is not None and not settings.problem.regularize_bias:
+        raise SvmtoolError("ERROR: --certify-labels needs a regularised bias (-B 1 without -R), or none (-B -1)")
+    if s.plain_model and settings.run.probability:
+        raise SvmtoolError("ERROR: --plain-model cannot be combined with -b 1: its sigmoids come after the weights")
+    if s.plain_model and row is not None and (row.kind == "ordinal" or "--add" in row.supported):
+        raise SvmtoolError(f"ERROR: --plain-model: models of -s {row.number} ({row.name}) need lines after the weights")
     if s.single and (s.memory is not None or s.spark is not None):
         raise SvmtoolError("ERROR: --values float32 cannot be combined with --memory or --spark")
-    if "--keep-dual" in s.given and (s.single or s.balanced):  # scripts/recheck.py knows neither
-        raise SvmtoolError(f"ERROR: --keep-dual cannot be combined with {'--balanced' if s.balanced else '--values'}")
-    if s.guarantee is not None:
-        if not s.find_C:
-            raise SvmtoolError("ERROR: --guarantee needs -C")
-        for name in ("-R", "-e", "--gap", "--score", "--multilabel", "--memory", "--spark"):
-            if name in s.given:
-                raise SvmtoolError(f"ERROR: --guarantee cannot be combined with {name}")
-    if s.memory is None and (s.scratch or s.no_cache):
-        raise SvmtoolError("ERROR: --scratch and --no-cache need --memory")
-    if s.every_rows is not None or s.every_seconds is not None:
-        raise SvmtoolError("ERROR: --every-rows and --every-seconds need --add -")
-    if validating and s.initial_model is not None:
-        raise scan.of_one_model("--initial-model", validating)
-    scan.check_validation(s.given, validating)
-    _check_labels(settings, s, validating)
-
-
-def _check_labels(settings: Settings, request: Request, validating: str) -> None:
-    """Raise for --multilabel, --thresholds and --prune with options that they exclude."""
-    run, given = settings.run, request.given
-    if run.thresholds is not None and not run.multilabel:
-        raise SvmtoolError("ERROR: --thresholds needs --multilabel")
-    if run.multilabel:
-        for name in ("-b", "--probability", "--one-vs-one", "--loo", "--memory", "--spark", "--stratified",
-                     "--balanced", "--grid", "--score", "--metrics", "--plain-model"):  # fmt: skip
-            if name in given:
-                raise SvmtoolError(f"ERROR: --multilabel cannot be combined with {name}")
-    for name, chosen in (("--thresholds", run.thresholds), ("--prune", run.prune)):
-        if chosen is not None and validating:
-            raise scan.of_one_model(name, validating)
-    if run.prune is not None:
-        for name in ("--one-vs-one", "--memory", "--spark"):
-            if name in given:
-                raise SvmtoolError(f"ERROR: --prune cannot be combined with {name}")
-    if request.keep_dual_in is not None:
-        for name in ("--multilabel", "--one-vs-one", "--memory", "--spark"):
-            if name in given:
-                raise SvmtoolError(f"ERROR: --keep-dual cannot be combined with {name}")
-    if request.auto and (run.multilabel or run.prune is not None):
-        raise SvmtoolError(f"ERROR: -s auto cannot be combined with {'--multilabel' if run.multilabel else '--prune'}")
-
-
-def _check_plain_model(settings: Settings, request: Request) -> None:
-    """Raise for models whose lines after the weights are part of them."""
-    if settings.run.probability:
-        raise SvmtoolError("ERROR: --plain-model cannot be combined with -b 1: its sigmoids come after the weights")
-    if not request.auto and (settings.row.kind == "ordinal" or "--add" in settings.row.supported):
-        row = settings.row
-        raise SvmtoolError(f"ERROR: --plain-model: models of -s {row.number} ({row.name}) need lines after the weights")
-
-
-def _check_spark(request: Request) -> None:
-    """Raise for options that cannot be combined with --spark."""
-    for name in ("-s auto", "--loo", "--memory", "--one-vs-one", "--threads", "--add", "--remove",
-                 "--grid", "--score", "--metrics", "--balanced", "--plain-model"):  # fmt: skip
-        if request.auto if name == "-s auto" else name in request.given:
-            raise SvmtoolError(f"ERROR: --spark cannot be combined with {name}")
+    if s.single and s.keep_dual_in is not None:  # scripts/recheck.py does not know it
+        raise SvmtoolError("ERROR: --values float32 cannot be combined with --keep-dual")
 
 
 def _adapting(settings: Settings, request: Request, files: list[str], notes: tuple[str, ...]) -> Command:

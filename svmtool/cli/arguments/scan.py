@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from svmtool import registry
-from svmtool.cli.arguments.long_options import LONG_OPTIONS, share
 from svmtool.errors import SvmtoolError, UsageError, clipped
 from svmtool.integers import parse_integer
 from svmtool.numbers import parse_prefix
-from svmtool.params import GONE, Request, Settings
+from svmtool.options import check_together, strict_real, value_of
+from svmtool.options.train import GONE, LINEAR, LONG, OPTIONS, OWN, SHARE
+from svmtool.params import Request, Settings
 from svmtool.records import Record
 
 
@@ -23,13 +24,6 @@ class Command(Record):
     data: str = ""
     model: str = ""
     notes: tuple[str, ...] = ()  # messages for stderr
-
-
-def strict_real(text: str) -> float:
-    """Parse all of `text` as a number; ValueError where C would read only its beginning."""
-    if "_" in text or not text.isascii():  # Python reads 1_000 and digits of other scripts, C does not
-        raise ValueError(text)
-    return float(text)
 
 
 def _is_number(text: str) -> bool:
@@ -52,8 +46,7 @@ def atoi(text: str) -> int:
     return value
 
 
-_LETTERS = {option.letter: name for name, option in LONG_OPTIONS.items() if option.letter}
-VALUELESS: dict[str, dict[str, Any]] = {"q": {"quiet": True}, "C": {"find_C": True}, "R": {"regularize_bias": False}}
+VALUELESS = {option.flag[1]: option for option in LINEAR if option.kind is None}
 TEXTS = ("help", "help-all", "version")  # actions that print a text and need no data
 
 
@@ -74,7 +67,7 @@ def unknown(argument: str, sentence: str = "unknown option") -> SvmtoolError:
 
 def is_long(argument: str) -> bool:
     """Whether it is a long option of svmtool, with or without =value."""
-    return argument.partition("=")[0] in LONG_OPTIONS
+    return argument.partition("=")[0] in LONG
 
 
 class Scan:
@@ -87,10 +80,8 @@ class Scan:
     """
 
     rows = registry.rows_of(kernel=False)
-    reals = {"c": "C", "p": "p", "n": "nu", "e": "eps", "B": "bias"}  # letter -> field
-    integers: dict[str, str] = {}
-    valueless = VALUELESS  # letter -> what it sets
-    long_letters = _LETTERS
+    letters = {option.flag[1]: option for option in LINEAR}
+    long_letters = {option.letter: option for option in OWN if option.letter}
     elsewhere = "needs a kernel: give -t, -g, -d or -r, or remove it"  # error for long options that no row supports
 
     def __init__(self, argv: list[str]):
@@ -143,34 +134,23 @@ class Scan:
     def last(self, argument: str) -> SvmtoolError:
         """The error for an option that no argument follows."""
         letter = argument[1]
-        if letter in self.valueless:
+        if letter in self.letters and self.letters[letter].kind is None:
             return no_files(self.argv)
-        if letter in {"s", "v", "w", *self.reals, *self.integers, *self.long_letters}:
+        if letter in self.letters or letter in self.long_letters:
             return UsageError(f"-{letter} needs a value")
         return unknown(argument)
 
     def long(self, argument: str) -> None:
-        name, equals, value = argument.partition("=")
-        self.i += 1
-        option = LONG_OPTIONS[name]
-        if option.setting and not registry.anywhere(name, self.rows):
-            raise SvmtoolError(f"ERROR: {name} {self.elsewhere}")
-        if option.read is None:
-            if equals:
-                raise SvmtoolError(f"ERROR: {name} takes no value")
-            if option.setting:
-                self.set(name, **{option.setting: option.flag})
-            else:
-                self.action = name[2:]
+        option = LONG[argument.partition("=")[0]]
+        if option.setting and not registry.anywhere(option.flag, self.rows):
+            raise SvmtoolError(f"ERROR: {option.flag} {self.elsewhere}")
+        value, self.i = value_of(option, self.argv, self.i)
+        if not option.setting:
+            self.action = option.flag[2:]
             return
-        if not equals:
-            if self.i >= len(self.argv):
-                raise SvmtoolError(f"ERROR: {name} needs a value: {name} {option.metavar}")
-            value = self.argv[self.i]
-            self.i += 1
-        self.set(name, **{option.setting: option.read(name, value)})
+        self.set(option.flag, **{option.setting: value})
         if option.more and self.i < len(self.argv) and _is_number(self.argv[self.i]):
-            self.values[option.more] = share(name, self.argv[self.i])
+            self.values[option.more] = SHARE.read(f"{option.flag}: SHARE", self.argv[self.i])
             self.i += 1
 
     def number(self, option: str, text: str, whole: bool = False) -> Any:
@@ -187,32 +167,31 @@ class Scan:
     def short(self, argument: str) -> None:
         """Read a short option: the second character names it, the next argument is its value."""
         letter, value = argument[1], self.argv[self.i + 1]
-        option = "-" + letter
-        self.i += 1 if letter in self.valueless else 2
-        if letter in self.valueless:
-            self.set(option, **self.valueless[letter])
+        name, option = "-" + letter, self.letters.get(letter)
+        if option is None:
+            self.long_letter(argument, value)
+        elif option.kind is None:
+            self.set(name, **{option.setting: option.sets})
         elif letter == "s":
-            self.set(option, **self.solver(value))
-        elif letter == "v":
-            folds = self.number(option, value, whole=True)
-            if folds < 2:
-                raise UsageError("n-fold cross validation: n must >= 2")
-            self.set(option, folds=folds)
+            self.set(name, **self.solver(value))
         elif letter == "w":
             weight = atoi(argument[2:]), self.number(argument, value)
-            self.set(option, class_weights=(*self.values.get("class_weights", ()), weight))
-        elif letter in self.reals:
-            self.set(option, **{self.reals[letter]: self.number(option, value)})
-        elif letter in self.integers:
-            self.set(option, **{self.integers[letter]: self.number(option, value, whole=True)})
-        elif letter in self.long_letters:
-            name = self.long_letters[letter]
-            long = LONG_OPTIONS[name]
-            assert long.read is not None
-            found = long.read(option, value)
-            self.set(name, **{long.setting: self.threads(found) if letter == "m" else found})
+            self.set(name, class_weights=(*self.values.get("class_weights", ()), weight))
         else:
+            found = self.number(name, value, whole=option.kind.python is not float)
+            if letter == "v" and found < 2:
+                raise UsageError("n-fold cross validation: n must >= 2")
+            self.set(name, **{option.setting: found})
+        self.i += 1 if option is not None and option.kind is None else 2
+
+    def long_letter(self, argument: str, value: str) -> None:
+        """Read the short name of a long option."""
+        option = self.long_letters.get(argument[1])
+        if option is None:
             raise self.unknown(argument, value)
+        assert option.kind is not None
+        found = option.kind.read(argument[:2], value)
+        self.set(option.flag, **{option.setting: self.threads(found) if option.letter == "m" else found})
 
     def solver(self, value: str) -> dict[str, Any]:
         """What -s VALUE sets."""
@@ -267,37 +246,12 @@ def unsupported(row: registry.Solver, option: str, find: Callable[..., Any], adv
     return SvmtoolError(f"ERROR: solver {row.number} ({row.name}){method} does not support {option}{hint}")
 
 
-def check_stopping(given: tuple[str, ...], printed: bool) -> None:
-    """Raise if two of the given options are stopping rules; --gap is none where the paper's algorithm is `printed`."""
-    known = ("-e", "--theta") if printed else ("-e", "--theta", "--gap")
-    rules = [option for option in known if option in given]
+def check(request: Request, printed: bool) -> None:
+    """Raise for options that others exclude, or that lack one; printed: of a paper's algorithm --gap is no rule."""
+    given = {*request.given, *(("-s auto",) if request.auto else ())}
+    rules = [option for option in ("-e", "--theta", *(() if printed else ("--gap",))) if option in given]
     if len(rules) > 1:
         raise SvmtoolError(f"ERROR: {rules[0]} and {rules[1]} are both stopping rules: give one of them")
-
-
-def check_groups(settings: Settings, request: Request, validating: str) -> None:
-    """Raise for --groups without folds, and where folds have no groups."""
-    if not settings.run.grouped:
-        return
-    if not validating:
-        raise SvmtoolError("ERROR: --groups needs -v, -C or --grid")
-    for option, given in (
-        ("--stratified", settings.run.stratified),
-        ("--memory", request.memory),
-        ("--spark", request.spark),
-    ):
-        if given:
-            raise SvmtoolError(f"ERROR: --groups cannot be combined with {option}")
-
-
-def check_validation(given: tuple[str, ...], validating: str) -> None:
-    """Raise for options of a single run with -v, -C or --grid (`validating`, empty for none), and for --metrics."""
-    for name in ("--solver-log", "--plot", "--loo", "--keep-dual"):
-        if validating and name in given and not (name == "--plot" and validating in ("-C", "--grid")):
-            raise of_one_model(name, validating)
-    if "--metrics" in given and validating != "-v":
-        raise SvmtoolError("ERROR: --metrics needs -v, without -C and --grid, which choose by --score")
-
-
-def of_one_model(name: str, validating: str) -> SvmtoolError:
-    return SvmtoolError(f"ERROR: {name} cannot be combined with {validating}")
+    check_together(given, OPTIONS)
+    if given.issuperset(("--plot", "-v")) and given.isdisjoint(("-C", "--grid")):  # with these -v is their folds
+        raise SvmtoolError("ERROR: --plot cannot be combined with -v")

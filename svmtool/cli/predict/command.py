@@ -14,7 +14,7 @@ import contextlib
 from svmtool import interrupts
 from svmtool.cli.console import Console
 from svmtool.cli.predict.jobs import job_of
-from svmtool.cli.predict.options import BRIEF, USAGE, Options, parse
+from svmtool.cli.predict.options import BRIEF, Options, parse
 from svmtool.errors import ModelError, SvmtoolError, clipped, visible
 from svmtool.progress import doing
 
@@ -65,7 +65,12 @@ def main(argv: list[str], libsvm: bool = False) -> int:
         return 0
 
     name = "svm-predict" if libsvm else "predict"
-    return console.run(work, lambda: USAGE.format(name), BRIEF.format(name))
+    def usage() -> str:
+        from svmtool.cli import help_texts
+
+        return help_texts.command_usage("svm-predict", name) + "svm-predict --help lists the long options\n"
+
+    return console.run(work, usage, BRIEF.format(name))
 
 
 def predict(options: Options, console: Console, names: Names | None = None) -> Plain | Report | SetReport:

@@ -7,11 +7,11 @@ from typing import Any
 import click
 
 from svmtool.cli.arguments import linear
-from svmtool.cli.arguments.long_options import LONG_OPTIONS
 from svmtool.cli.arguments.scan import VALUELESS
 from svmtool.cli.umbrella import FILE, stdout_line
 from svmtool.errors import SvmtoolError
 from svmtool.formats.svmlight.inputs import read_weights
+from svmtool.options.train import LONG
 from svmtool.params import KERNEL_NAMES, KernelChoice
 
 TAKEN = {  # options of svm-train, and the fields of their values
@@ -72,7 +72,7 @@ def split(words: list[str]) -> tuple[list[str], list[str]]:
             continue
         options.append(word)
         name = word.partition("=")[0]
-        alone = LONG_OPTIONS[name].read is None or name != word if name in LONG_OPTIONS else word[1] in VALUELESS
+        alone = LONG[name].kind is None or name != word if name in LONG else word[1] in VALUELESS
         if not alone:
             if not words:
                 raise SvmtoolError(f"svmtool audit: {word} needs a value")

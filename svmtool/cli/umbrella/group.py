@@ -11,9 +11,10 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
-from svmtool import __version__, interrupts
+from svmtool import __version__, interrupts, registry
 from svmtool.cli.console import stderr_line
 from svmtool.errors import SvmtoolError
+from svmtool.options.commands import TABLES
 
 # Each of these is the object `command` of its own module, imported when it is run.
 MODULES = {name: f"svmtool.cli.umbrella.{name}" for name in ("inspect", "audit", "convert", "export", "report")}
@@ -23,6 +24,8 @@ PASSED_ON = {  # in the help and the completion; they run without click (svmtool
     "scale": "Scale features (svm-scale).",
 }
 ORDER = (*PASSED_ON, *MODULES, "completion")
+PROGRAMS = ("svmtool", *TABLES)  # whose lines a shell completes
+COMPLETE = "_SVMTOOL_COMPLETE"  # set where a shell asks how a line goes on
 
 
 class Subcommands(click.Group):
@@ -33,8 +36,7 @@ class Subcommands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in PASSED_ON:
-            settings = {"ignore_unknown_options": True, "allow_extra_args": True}
-            return PassedOn(cmd_name, help=PASSED_ON[cmd_name], add_help_option=False, context_settings=settings)
+            return PassedOn(cmd_name)
         if cmd_name == "completion":
             return completion
         return importlib.import_module(MODULES[cmd_name]).command if cmd_name in MODULES else None
@@ -63,18 +65,23 @@ def umbrella(ctx: click.Context) -> int | None:
 
 @click.command("completion")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-@click.pass_context
-def completion(ctx: click.Context, shell: str) -> None:
-    """Print the completion script of a shell.
+@click.argument("program", type=click.Choice(PROGRAMS), default="svmtool")
+def completion(shell: str, program: str) -> None:
+    """Print the script for a shell's completion of a program.
 
     \b
-    bash:  svmtool completion bash > ~/.local/share/bash-completion/completions/svmtool
-    zsh:   svmtool completion zsh > _svmtool     in a folder of $fpath
-    fish:  svmtool completion fish > ~/.config/fish/completions/svmtool.fish
+    bash:  svmtool completion bash svm-train > ~/.local/share/bash-completion/completions/svm-train
+    zsh:   svmtool completion zsh svm-train > _svm-train     in a folder of $fpath
+    fish:  svmtool completion fish svm-train > ~/.config/fish/completions/svm-train.fish
     """
     kind = get_completion_class(shell)
     assert kind is not None
-    click.echo(kind(ctx.find_root().command, {}, "svmtool", "_SVMTOOL_COMPLETE").source(), nl=False)
+    click.echo(kind(umbrella, {}, program, COMPLETE).source(), nl=False)
+
+
+def complete(command: str) -> int:
+    """Print how a line of train, predict or scale goes on, as a shell's completion asks by the environment."""
+    return PassedOn(command).main([], f"svm-{command}", COMPLETE, standalone_mode=False) or 0
 
 
 def main(argv: list[str]) -> int:
@@ -98,22 +105,20 @@ def main(argv: list[str]) -> int:
 class PassedOn(click.Command):
     """A command with its own argument parser."""
 
+    def __init__(self, name: str):
+        settings = {"ignore_unknown_options": True, "allow_extra_args": True}
+        super().__init__(name, help=PASSED_ON[name], add_help_option=False, context_settings=settings)
+
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Long options of the command, or files."""
-        if not incomplete.startswith("-"):
-            return [CompletionItem(incomplete, type="file")]
-        options = _options(ctx.info_name or "")
-        return [CompletionItem(name, help=text) for name, text in options if name.startswith(incomplete)]
-
-
-def _options(command: str) -> list[tuple[str, str]]:
-    """Long options of a command and their help."""
-    if command == "train":
-        from svmtool.cli.arguments.long_options import LONG_OPTIONS
-
-        return [(name, option.help) for name, option in LONG_OPTIONS.items()]
-    if command == "predict":
-        from svmtool.cli.predict.options import VALUED
-
-        return [(name, "") for name in (*VALUED, "--metrics", "--no-labels", "--help", "--version")]
-    return [(name, "") for name in ("--threads", "--help", "--version")]
+        """Values of the option before, options of the command, or files."""
+        known = TABLES[f"svm-{self.name}"]
+        before = ctx.args[-1] if ctx.args else ""
+        valued = next((o for o in known if o.kind is not None and before in (o.flag, f"-{o.letter}")), None)
+        if valued is None and incomplete.startswith("-"):
+            found = {option.flag: option.help for option in known}
+        elif valued is not None and valued.keyword == "solver":
+            found = {row.name: row.help for row in (*registry.SOLVERS, *registry.KERNEL_SOLVERS)}
+        else:
+            found = dict.fromkeys(valued.kind.names if valued is not None and valued.kind is not None else (), "")
+        items = [CompletionItem(name, help=text) for name, text in found.items() if name.startswith(incomplete)]
+        return items if found else [CompletionItem(incomplete, type="file")]

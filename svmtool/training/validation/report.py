@@ -12,6 +12,7 @@ import numpy as np
 from svmtool.data.dataset import Dataset
 from svmtool.limits import StopFlag
 from svmtool.metrics import LabelCounts, RegressionErrors
+from svmtool.options.train import LONG
 from svmtool.params import Request, Settings
 from svmtool.registry.row import Solver
 from svmtool.solvers.shared.base import TIME
@@ -146,8 +147,10 @@ def run_search(
     def text(where: list[Tried]) -> str:
         return f"folds did not converge at {len(where)} of {what}{', including the best' if best in where else ''}"
 
-    ended = found.ended_at and f"the search ended at {found.ended_at}"
-    return found, _exit_status(found.tried, text, ended, settings.row, request.strict, console)
+    ended, row = found.ended_at and f"the search ended at {found.ended_at}", settings.row
+    if request.guarantee is not None:  # advice names no option that it excludes
+        row = row._replace(supported=row.supported.difference(LONG["--guarantee"].excludes))
+    return found, _exit_status(found.tried, text, ended, row, request.strict, console)
 
 
 def _draw(plot: Plot, found: Search, measure: Measure, regression: bool) -> None:

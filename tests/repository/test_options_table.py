@@ -1,0 +1,142 @@
+"""The table of options: whole, in agreement with what reads it, and the only place that knows an option."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+import pytest
+from conftest import REPOSITORY
+
+from svmtool import params, registry
+from svmtool.cli import scale
+from svmtool.cli.arguments import linear
+from svmtool.cli.predict import options as predict
+from svmtool.errors import SvmtoolError, UsageError
+from svmtool.options import Option
+from svmtool.options.commands import TABLES
+from svmtool.options.train import BY_KEYWORD, KERNEL, LINEAR, LONG, OWN
+
+every_table = pytest.mark.parametrize("command", TABLES)
+EVERY = [(command, option) for command, table in TABLES.items() for option in table]
+
+
+def test_no_option_is_there_twice():
+    for table in (LINEAR, KERNEL, OWN, TABLES["svm-predict"], TABLES["svm-scale"]):
+        flags = [option.flag for option in table]
+        assert len(flags) == len(set(flags))
+
+
+@every_table
+def test_names_that_it_refers_to_are_options(command):
+    known = {option.name for option in TABLES[command]} | {"-s auto", "--add -"}
+    for option in TABLES[command]:
+        assert known.issuperset((*option.needs, *option.excludes)), option.flag
+        assert option.flag not in option.excludes
+        assert not known.intersection(option.tried), f"{option.flag}: a likely name is an option"
+
+
+@every_table
+def test_a_value_has_a_name_and_a_text(command):
+    for option in TABLES[command]:
+        assert (option.kind is None) == (option.metavar == ""), option.flag
+        assert option.help and not option.help.endswith("."), option.flag
+        if option.kind is not None:
+            assert option.kind.must() and "{" not in option.kind.must()
+            assert all(option.kind.read(option.flag, name) is not None for name in option.kind.names)
+
+
+def test_every_setting_of_svm_train_is_a_field():
+    known = {*params.PART_OF, *params.Request._fields, "theta"}
+    for option in (*LINEAR, *KERNEL, *OWN):
+        assert {option.setting, option.more} - {""} <= known or option.flag == "-s", option.flag
+    assert {option.setting for option in TABLES["svm-predict"]} - {""} <= set(vars(predict.Options()))
+    assert {option.setting for option in TABLES["svm-scale"]} - {""} <= set(vars(scale.Options()))
+
+
+def test_options_of_the_registry_are_in_the_table():
+    known = {option.name for option in TABLES["svm-train"]}
+    for row in registry.rows_of(False) + registry.rows_of(True):
+        assert registry.supported_options(row) <= known
+    for option in OWN:  # and the other way round: what trains is of some solver
+        if option.setting:
+            assert registry.anywhere(option.flag, registry.rows_of(False) + registry.rows_of(True)), option.flag
+
+
+@pytest.mark.parametrize(("command", "option"), EVERY, ids=lambda value: getattr(value, "flag", value))
+def test_each_is_read_by_its_command(command, option):
+    """With a value where it takes one: a parser neither calls it unknown nor takes its value for a file."""
+    value = {"C=V,..": "C=1", "0|1": "1", "SIZE": "1G", "SOLVER": "2", "FILE": "f"}.get(option.metavar)
+    kind = option.kind
+    if kind is not None and value is None:
+        value = next(iter(kind.names), "0.5" if kind.python is float else "3")
+    argv = [option.flag.replace("LABEL", "1"), *([] if kind is None else [value])]
+    argv += ["1.5"] * (option.flag == "-y")  # the one with two values
+    kernel = command == "svm-train" and option in KERNEL
+    with_files = {"svm-train": ["d"], "svm-predict": ["t", "m", "o"], "svm-scale": ["d"]}[command]
+    parse = {
+        "svm-train": lambda line: linear.parse(line, libsvm=kernel), "svm-predict": predict.parse,
+        "svm-scale": scale.parse,
+    }[command]  # fmt: skip
+    try:
+        parse([*argv, *with_files])
+    except UsageError as error:
+        pytest.fail(str(error))
+    except SvmtoolError as error:
+        assert option.name in str(error), error
+
+
+def test_keywords_of_python_name_no_option_twice():
+    named = [option.keyword for option in (*LINEAR, *OWN) if option.keyword]
+    assert len(named) == len(set(named)) and set(named) <= set(BY_KEYWORD)
+    for keyword, option in BY_KEYWORD.items():
+        if option.flag in LONG and keyword not in ("sample_weight", "init", "groups", "homotopy"):
+            assert keyword == option.flag[2:].replace("-", "_")
+
+
+def test_suggestions_lead_from_a_likely_name_to_the_option():
+    from svmtool.cli.suggestions import unknown
+
+    for command, option in EVERY:
+        for name in option.tried:
+            assert unknown(name, command) == f"unknown option: {name}: use {option.advice}"
+    for option in (option for _, option in EVERY if option.flag.startswith("--")):
+        commands = [command for command, table in TABLES.items() if option.flag in {o.flag for o in table}]
+        for command in set(TABLES) - set(commands):
+            if any(option.flag in other.tried for other in TABLES[command]):
+                continue
+            assert f"it is an option of {' and '.join(commands)}" in unknown(option.flag, command)
+
+
+def test_no_other_module_lists_the_options():
+    """Modules outside of the table and the registry hold no text of help, and no list of most of the long options."""
+    helps = {option.help for _, option in EVERY}
+    for path in (REPOSITORY / "svmtool").rglob("*.py"):
+        if path.parent.name in ("options", "registry"):
+            continue
+        texts = {n.value for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Constant)}
+        assert not texts & helps, path.name
+        assert len(texts & set(LONG)) < len(LONG) / 2, path.name
+
+
+def test_the_table_is_read_without_numpy_and_click():
+    import subprocess
+    import sys
+
+    code = "import sys; from svmtool.options import commands; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, timeout=60)
+    assert not {"numpy", "scipy", "click", "numba", "tqdm"} & set(done.stdout.split())
+
+
+def test_pages_of_help_name_every_option():
+    from svmtool.cli import help_texts
+
+    for command, table in TABLES.items():
+        page = help_texts.whole_help() if command == "svm-train" else help_texts.command_help(command)
+        for option in table:
+            assert re.search(rf"^ +(-\w, )?{re.escape(option.flag)}( |$)", page, re.MULTILINE), option.flag
+
+
+def test_a_record_has_what_it_is_given():
+    assert Option("--a", "b", letter="a", metavar="0|1").usage == "-a, --a 0|1"
+    assert Option("-wLABEL", "b").name == "-w" and Option("--a", "b").name == "--a"
