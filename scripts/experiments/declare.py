@@ -58,13 +58,23 @@ def linear_set(name: str, bias: bool = True, **more: Any) -> Data:
 
 
 class Tool(NamedTuple):
-    """A module of tools/, one of its methods, settings and steps, and what certify.py is to compute."""
+    """A module of tools/, one of its methods, settings and steps, and what certify.py is to compute; free: its bias is,
+    so that its rows have no feature for it."""
 
     tool: str
     method: str
     settings: dict[str, Any] = {}
     steps: tuple[Any, ...] = (None,)
     objective: str = ""
+    free: bool = False
+
+
+class Case(NamedTuple):
+    """A set with its own settings and steps, in place of those of all."""
+
+    data: Data
+    settings: dict[str, Any] = {}
+    steps: Sequence[Any] | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -110,15 +120,26 @@ class Cell:
 
 
 def grid(
-    tools: dict[str, Tool], data: Iterable[Data], settings: dict | None = None, steps: Sequence | None = None,
+    tools: dict[str, Tool], cases: Iterable[Data | Case], settings: dict | None = None, steps: Sequence | None = None,
     **more: Any,
 ) -> list[Cell]:  # fmt: skip
-    """The cells of all tools on all data; settings: of all tools; steps: in place of the tools' own."""
-    common = settings or {}
-    return [
-        Cell(name, t.tool, t.method, d, t.objective, {**common, **t.settings}, tuple(steps or t.steps), **more)
-        for d in data for name, t in tools.items()
-    ]  # fmt: skip
+    """The cells of all tools on all sets; settings: of all; steps: in place of the tools' own."""
+    found = []
+    for data, own, its in (c if isinstance(c, Case) else Case(c) for c in cases):
+        for name, t in tools.items():
+            rows, asked = dataclasses.replace(data, bias=data.bias and not t.free), tuple(its or steps or t.steps)
+            given = {**(settings or {}), **own, **t.settings}
+            found.append(Cell(name, t.tool, t.method, rows, t.objective, given, asked, **more))
+    return found
+
+
+def plan(
+    tools: dict[str, Tool], full: Sequence[Data | Case], quick: Sequence[Data | Case], settings: dict | None = None,
+    steps: Sequence | None = None, seconds: tuple[float, float] = (12.0, 3.0), **more: Any,
+) -> tuple[list[Cell], list[Cell]]:  # fmt: skip
+    """The cells of a full run and of a quick one, with the seconds of a cell of both."""
+    return tuple(grid(tools, cases, settings, steps, seconds=s, **more)
+                 for cases, s in zip((full, quick), seconds, strict=True))  # fmt: skip
 
 
 @dataclasses.dataclass
@@ -197,7 +218,7 @@ class Experiment(NamedTuple):
     source    paper, table or figure
     claim     the paper's claim, as text
     printed   the figures that the paper prints
-    cells     quick -> the cells; quick: a few small ones that take seconds
+    plan      the cells of a full run, and a few small ones that take seconds
     conclude  outcomes, in the order of the cells -> Finding
     budget    seconds for all its cells in a full run: those that have not begun by then are left out
     """
@@ -206,6 +227,9 @@ class Experiment(NamedTuple):
     source: str
     claim: str
     printed: str
-    cells: Callable[[bool], list[Cell]]
+    plan: tuple[list[Cell], list[Cell]]
     conclude: Callable[[list[Outcome]], Finding]
     budget: float = 60.0
+
+    def cells(self, quick: bool) -> list[Cell]:
+        return self.plan[quick]

@@ -15,12 +15,11 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from experiments.declare import Cell, Data, Dataset, Finding, Outcome
+from experiments.declare import Cell, Dataset, Finding, Outcome
 
 OURS = "ours"  # svmtool itself
 LINEAR, CONSTANT = 1.25, 0.25  # log-log slopes up to which a time counts as linear, or constant, in the rows
 SHARE = 0.01  # of the least objective: near
-FIRST = 2  # place up to which a tool is "one of the fastest"
 ROUNDS = 3
 SHORT = 3.0  # cells are repeated if their steps take at most this many seconds in total
 NOISE = 1.3  # the median factor between two measurements of 342 cells, an hour apart on a shared machine
@@ -78,38 +77,45 @@ def longest_over_shortest(times: Sequence[float]) -> float:
     return math.nan if not times else max(times) / min(times) if math.isfinite(max(times)) else math.inf
 
 
-def named(data: Data, stands: dict[str, str]) -> str:
-    """The name of a set in a table, with that of the paper's set for which it stands."""
-    return f"{data} for {stands[data.name]}" if data.name in stands else str(data)
+def quicker(a: Outcome, b: Outcome) -> bool | None:
+    """Whether one took less time than another; None if unknown."""
+    for first, second, answer in ((a, b, True), (b, a, False)):
+        cut = second.ended == "over time" and first.seconds <= second.cell.seconds
+        if first.seconds < second.seconds < math.inf or cut:
+            return answer
+    return None
 
 
-def joined(words: Sequence[str], nothing: str = "Nothing ended.") -> str:
-    """Sentences about sets as one text."""
-    return "; ".join(words) + "." if words else nothing
+def faster(rows: Sequence[dict[str, Outcome]], own: str, other: str) -> list[bool]:
+    """Whether one tool is faster than another, on each problem where that is known."""
+    return [found for row in rows if (found := quicker(row[own], row[other])) is not None]
 
 
-def times(outcomes: Sequence[Outcome], title: str, stands: dict[str, str] | None = None) -> Dataset:
-    """A table of the seconds of all tools, a row for each problem."""
+def mean_ratio(rows: Sequence[dict[str, Outcome]], over: str, under: str) -> list[str]:
+    """The geometric mean of their ratios of seconds, in words."""
+    found = ratios([row[over] for row in rows], [row[under] for row in rows])
+    text = f"time of {over} over that of {under}: {geometric_mean(found or [1.0]):.3g} in geometric mean"
+    return [f"{text}, {min(found):.3g} to {max(found):.3g}"] if found else []
+
+
+def finding(checks: dict[str, list[bool]], figures: Sequence[str], tables: Sequence[Dataset], why: str = "") -> Finding:
+    """How many checks of each name hold, and further figures in words."""
+    known = {name: some for name, some in checks.items() if some}
+    if not known:
+        return Finding("Nothing to compare with was measured.", "not measured", list(tables))
+    words = [*(f"{name}: {sum(some)} of {len(some)}" for name, some in known.items()), *figures]
+    return Finding("; ".join(words) + ".", verdict([c for some in known.values() for c in some]), list(tables), why)
+
+
+def by_sets(outcomes: Sequence[Outcome], title: str, fact: str = "seconds", scale: float = 1.0) -> Dataset:
+    """A table of a fact of all tools, a row for each problem."""
     rows = groups(outcomes)
-    names = [named(next(iter(row.values())).cell.data, stands or {}) for row in rows]
-    lines = [[name, *(shown(o, o.seconds) for o in row.values())] for name, row in zip(names, rows, strict=True)]
+
+    def cell(o: Outcome) -> Any:
+        return shown(o, o.seconds) if fact == "seconds" else scale * o.fact(fact)
+
+    lines = [[str(next(iter(row.values())).cell.data), *map(cell, row.values())] for row in rows]
     return Dataset(title, ["set", *rows[0]], lines)
-
-
-def accuracies(outcomes: Sequence[Outcome]) -> Dataset:
-    """A table of the accuracies of all tools on test rows."""
-    found = [list(row.values()) for row in groups(outcomes)]
-    lines = [[str(row[0].cell.data), *(100 * o.fact("accuracy") for o in row)] for row in found]
-    return Dataset("Accuracy in percent", ["set", *(o.cell.label for o in found[0])], lines)
-
-
-def by_sizes(outcomes: Sequence[Outcome], title: str, head: str) -> Dataset:
-    """A table of the seconds of all numbers of rows, with their log-log slope."""
-    sizes = [f"{m:,} rows" for m in outcomes[0].cell.steps[:-1]] + ["all rows"]
-    found = [(o, dict(o.points("seconds"))) for o in outcomes]
-    rows = [[str(o.cell.data), o.cell.label, *(curve.get(m, o.ended) for m in o.cell.steps), slope([*curve.items()])]
-            for o, curve in found]  # fmt: skip
-    return Dataset(title, ["set", head, *sizes, "slope"], rows)
 
 
 def by_rows(outcomes: Iterable[Outcome], title: str, fact: str = "seconds") -> Dataset:
@@ -156,6 +162,10 @@ def seconds_near(outcome: Outcome, least: dict[tuple, float]) -> float:
     return min((seconds_of(outcome.cell, s, least) for s in outcome.weights), default=math.inf)
 
 
+def _set_of(cell: Cell) -> str:
+    return str(cell.data)
+
+
 def reached(outcome: Outcome, least: dict[tuple, float]) -> str | float:
     """`seconds_near` for a table, or how far a run came that ended before: its distance and its own seconds."""
     seconds = seconds_near(outcome, least)
@@ -166,49 +176,31 @@ def reached(outcome: Outcome, least: dict[tuple, float]) -> str | float:
     return f"not reached: {away:.2g}% above, {closest['seconds']:.3g} s"
 
 
-class Race:
-    """The paper's times and those of all others on the same problem, collected over problems.
+class Near:
+    """Seconds to SHARE of the least objective: of each tool (inf if not reached) on each problem.
 
-    places: of the paper's algorithm, 1 for the fastest, on each problem; of: the number of tools there; ratios: the
-    best peer's seconds over the paper's, where both reached it; lost: where it was not the fastest.
+    where: the problems, by `of` their first cell; known: the tools that were measured there.
     """
 
-    def __init__(self) -> None:
-        self.places: list[float] = []
-        self.ratios: list[float] = []
-        self.lost: list[str] = []
+    def __init__(self, outcomes: Sequence[Outcome], title: str, head: str = "set", of: Callable[[Cell], Any] = _set_of):
+        least, rows = leasts(outcomes), groups(outcomes)
+        self.where = [of(next(iter(row.values())).cell) for row in rows]
+        self.times = [{name: seconds_near(o, least) for name, o in row.items()} for row in rows]
+        self.known = [{name for name, o in row.items() if o.weights} for row in rows]
+        lines = [[x, *(reached(o, least) for o in row.values())] for x, row in zip(self.where, rows, strict=True)]
+        self.table = Dataset(title, [head, *rows[0]], lines)
 
-    def add(self, where: str, own: float, peers: dict[str, float]) -> None:
-        """Seconds, inf if not reached; nothing counts without a peer that was measured."""
-        best = min(peers.values(), default=math.inf)
-        if not peers or math.isinf(own) and math.isinf(best):
-            return
-        self.places.append(1 + sum(t < own for t in peers.values()) if math.isfinite(own) else math.inf)
-        if math.isfinite(own) and math.isfinite(best):
-            self.ratios.append(best / own)
-        if best < own:
-            times = f"{min(peers, key=peers.__getitem__)} {best:.3g} s, the paper's {own:.3g} s"
-            self.lost.append(f"{where} ({times if own < math.inf else 'the paper does not reach it'})")
+    def count(self, name: str) -> str:
+        return f"{name} reaches it on {sum(math.isfinite(t[name]) for t in self.times)} of {len(self.times)}"
 
-    @property
-    def holds(self) -> str:
-        return verdict([place <= FIRST for place in self.places])
+    def range(self, name: str) -> float:
+        """Its longest time over its shortest."""
+        return longest_over_shortest([times[name] for times in self.times])
 
-    def words(self, name: str) -> str:
-        if not self.places:
-            return "No tool to compare with was measured."
-        first, near, ended = (sum(place <= limit for place in self.places) for limit in (1, FIRST, math.inf))
-        ended = sum(place < math.inf for place in self.places)
-        text = f"{name} reaches 1% on {ended} of {len(self.places)} sets, as the first on {first}, as the first or "
-        text += f"second on {near}"
-        if not self.ratios:
-            return text + "."
-        mean, least = geometric_mean(self.ratios), min(self.ratios)
-        return f"{text}; there the fastest peer takes {mean:.3g} times as long in geometric mean, {least:.3g} at least."
-
-    @property
-    def why(self) -> str:
-        return f"a peer is faster on {'; '.join(self.lost)}" if self.lost else ""
+    def ranges(self, names: Iterable[str]) -> str:
+        found = {name: self.range(name) for name in names}
+        known = ", ".join(f"{name} {r:.3g}" for name, r in found.items() if math.isfinite(r)) or "none"
+        return f"longest over shortest time, where all are reached: {known}"
 
 
 def with_repeats(

@@ -17,9 +17,9 @@ sys.path.insert(0, str(REPOSITORY / "scripts"))
 
 from experiments import certify, report, sets, studies
 from experiments.declare import Cell, Data, Dataset, Experiment, Finding, Outcome
-from experiments.measures import NOISE, OURS, SHORT, Race, leasts, reached, seconds_near, with_repeats
+from experiments.measures import NOISE, OURS, SHORT, leasts, quicker, reached, seconds_near, with_repeats
 from experiments.runner import Runner
-from experiments.studies import alfpgm
+from experiments.studies import alm
 from svmtool import __version__, registry
 from svmtool.api.settings import FURTHER
 from svmtool.api.solver_choice import OPTION_OF
@@ -180,16 +180,21 @@ def test_races_hold_each_tool_against_its_own_problem():
     )
     least = leasts([ours, peer, other])
     assert [seconds_near(o, least) for o in (ours, peer, other)] == [2.0, 3.0, 0.5]
-    race = Race()
-    race.add("here", 2.0, {"peer": 3.0, "slow": 9.0})
-    race.add("there", 2.0, {"peer": 1.0, "other": 1.5})
-    race.add("alone", 2.0, {})
-    race.add("nowhere", math.inf, {"peer": math.inf})
-    assert race.places == [1, 3] and race.holds == "partly" and race.ratios == [1.5, 0.5]
-    assert "there (peer 1 s, the paper's 2 s)" in race.why
-    race = Race()
-    race.add("here", math.inf, {"peer": 1.0})
-    assert race.holds == "no" and "does not reach it" in race.why and "1% on 0 of 1" in race.words("It")
+
+
+def raced(own: float | None, peer: float | None) -> Finding:
+    """Table 1 of ALM where its algorithm and DCD take these seconds, None: they do not end; nothing else is measured."""
+    taken = {alm.OWN: own, "DCD": peer}
+    cells = EXPERIMENTS["alm-table1"].cells(True)
+    steps = {name: [{"step": None, "seconds": s, "objective": 1.0}] for name, s in taken.items() if s is not None}
+    return EXPERIMENTS["alm-table1"].conclude([Outcome(c, steps.get(c.label, []), "done") for c in cells])
+
+
+def test_a_race_counts_places_and_names_what_is_faster():
+    first, second = raced(2.0, 3.0), raced(2.0, 1.0)
+    assert first.holds == second.holds == "yes" and not first.why and "DCD 1 s" in second.why
+    assert "first on 1;" in first.measured and "1.5 times as long" in first.measured and "first on 0;" in second.measured
+    assert raced(None, 1.0).holds == "no" and raced(2.0, None).holds == "not measured"
 
 
 def test_a_trace_tells_when_a_run_came_near_and_a_table_how_far_others_came():
@@ -223,7 +228,7 @@ def outcome(seconds: float | None, ended: str = "done", tool: str = "ours", boun
     ],
 )
 def test_a_cut_run_is_the_slower_one_only_beyond_its_bound(one, other, answer):
-    assert alfpgm.quicker({"a": one, "b": other}, "a", "b") is answer
+    assert quicker(one, other) is answer
 
 
 def race(outcomes: list[Outcome]) -> Finding:
@@ -311,7 +316,7 @@ def test_without_peers_no_comparison_is_claimed(name):
 
 
 def test_the_report_holds_what_was_found():
-    e = Experiment("some-table", "A 2000, Table 1", "a | b", "1 s", lambda quick: [], lambda outcomes: Finding("", ""))
+    e = Experiment("some-table", "A 2000, Table 1", "a | b", "1 s", ([], []), lambda outcomes: Finding("", ""))
     table = Dataset("T", ["set", "s"], [["x", 0.012345], ["y", "over 5"]])
     text = report.markdown({"date": "2000-01-01"}, [(e, Finding("2 < 3", "partly", [table], "the tail"))])
     assert "| [some-table](#some-table) | A 2000, Table 1: a \\| b | 1 s | 2 < 3 | partly |" in text
@@ -329,6 +334,6 @@ def test_the_command_runs_an_experiment_and_writes_whole_files(tmp_path):
     assert done.returncode == 0, done.stderr
     text = (tmp_path / "report.md").read_text()
     assert "mfn-table3" in text and f"- version: svmtool {__version__}" in text and "- machine: " in text
-    assert "| ... rounds |" in text and not [f for f in tmp_path.rglob("*") if "partial" in f.name]
+    assert "Iterations:" in text and not [f for f in tmp_path.rglob("*") if "partial" in f.name]
     wrong = subprocess.run([*argv, "--only", "nothing"], capture_output=True, text=True, timeout=60)
     assert wrong.returncode == 1 and "no such experiment: nothing" in wrong.stderr
