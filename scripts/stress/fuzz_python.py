@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import functools
+import inspect
 import io
 import os
 import pickle
@@ -49,6 +51,7 @@ COMMANDS = re.compile(
 )
 RAW_WARNINGS = ("ComplexWarning", "VisibleDeprecationWarning")
 NUMBERED = re.compile(r"\bsolver \d")  # no word of an estimator's user, either
+METRICS = ("accuracy", "f1", "auc", "log-loss", "mse", "r2", "average-precision")
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 NUMBERS = [row.number for row in registry.SOLVERS]
 KERNEL_NAMES = [row.name for row in registry.KERNEL_SOLVERS]
@@ -145,27 +148,46 @@ def check_answers(values: Any, n: int | None) -> None:
 # Arguments
 
 
-def _data(rng: np.random.Generator, hostility: float = 0.2) -> tuple[Any, Any, Any, int, int]:
-    """Rows, labels, weights, and the size that they were made with."""
+def _data(rng: np.random.Generator, hostility: float = 0.2) -> tuple[Any, Any, Any, int]:
+    """Rows, labels, weights, and the number of rows that they were made with."""
     n, d = int(rng.integers(1, 13)), int(rng.integers(1, 5))
     X: Any = hostile.table(rng, n, d)
     X = hostile.rows(rng, X) if rng.random() < hostility else X
     y = hostile.labels(rng, n, rng.random() < 0.3 * hostility)
-    weights = hostile.weights(rng, n) if rng.random() < 0.5 * hostility else None
-    return X, y, weights, n, d
+    return X, y, hostile.weights(rng, n) if rng.random() < 0.5 * hostility else None, n
 
 
-def _keywords(rng: np.random.Generator) -> dict[str, Any]:
-    given: dict[str, Any] = {"max_seconds": 1.0, "threads": 1}
-    if rng.random() < 0.5:
-        given["kernel"] = pick(rng, KERNELS) if rng.random() < 0.97 else hostile.number(rng)
-    numbers = KERNEL_NAMES if "kernel" in given else NUMBERS
-    given["solver"] = pick(rng, numbers) if rng.random() < 0.95 else pick(rng, ("auto", hostile.number(rng)))
-    if rng.random() < 0.3:
-        given["method"] = pick(rng, ("paper", "fast"))
-    for _ in range(pick(rng, (0, 0, 0, 1, 2))):
-        given[pick(rng, [*DEFAULTS, *FURTHER, "threads", "one_class", "other"])] = hostile.number(rng)
-    return given
+SOUND: dict[str, Any] = {  # arguments that are hostile less often than others, so that some calls give results
+    "kernel": lambda rng, given: pick(rng, KERNELS) if rng.random() < 0.5 else None,
+    "solver": lambda rng, given: pick(rng, KERNEL_NAMES if isinstance(given.get("kernel"), str) else NUMBERS),
+    "method": lambda rng, given: pick(rng, ("paper", "fast")),
+    "folds": lambda rng, given: pick(rng, (2, 2, 3, 5)),
+    "metrics": lambda rng, given: pick(rng, (*METRICS, list(METRICS[:2]), len)),
+    "score": lambda rng, given: pick(rng, ("f1", "mae")),
+    "callback": lambda rng, given: pick(rng, (len, lambda record: None)),
+    "init": lambda rng, given: _model(rng),
+    "threads": lambda rng, given: 1,
+    "max_seconds": lambda rng, given: 1.0,
+    "n_jobs": lambda rng, given: 1,
+}
+ALWAYS = ("kernel", "solver", "threads", "max_seconds", "n_jobs", "folds")
+
+
+def keywords(rng: np.random.Generator, names: Any) -> dict[str, Any]:
+    """Some of the keyword arguments of these names, mostly hostile; those of ALWAYS mostly are not."""
+    given: dict[str, Any] = {}
+    for name in (name for name in SOUND if name in names):
+        if name in ALWAYS or rng.random() < 0.15:
+            given[name] = SOUND[name](rng, given) if rng.random() < 0.97 else hostile.number(rng)
+    others = sorted(set(names) - set(SOUND)) + ["other"]
+    return given | {pick(rng, others): hostile.number(rng) for _ in range(pick(rng, (0, 0, 0, 1, 2)))}
+
+
+def names_of(function: Any) -> set[str]:
+    """The keyword arguments of a function, with all settings where it takes further ones."""
+    found = inspect.signature(function).parameters.values()
+    further = {*DEFAULTS, *FURTHER} if any(p.kind is p.VAR_KEYWORD for p in found) else set()
+    return ({p.name for p in found if p.kind is not p.VAR_KEYWORD} | further) - {"X", "y", "sample_weight", "model"}
 
 
 def _precomputed(rng: np.random.Generator, given: dict[str, Any], X: Any, n: int) -> Any:
@@ -182,13 +204,9 @@ def _precomputed(rng: np.random.Generator, given: dict[str, Any], X: Any, n: int
 
 
 def fit(rng: np.random.Generator, folder: str) -> None:
-    X, y, weights, n, _ = _data(rng)
-    given = _keywords(rng)
+    X, y, weights, n = _data(rng)
+    given = keywords(rng, names_of(svmtool.fit))
     X = _precomputed(rng, given, X, n)
-    if rng.random() < 0.1:
-        given["init"] = pick(rng, (_model(rng), hostile.number(rng)))
-    if rng.random() < 0.1:
-        given["callback"] = pick(rng, (len, hostile.number(rng), lambda record: None))
     done = svmtool.fit(X, y, sample_weight=weights, **given)
     check_fit(done)
     check_answers(svmtool.predict(done, X, threads=1), None)
@@ -197,34 +215,35 @@ def fit(rng: np.random.Generator, folder: str) -> None:
     svmtool.loads(svmtool.dumps(again))
 
 
-_models: dict[int, Any] = {}
+MODELS = (
+    *({"solver": s} for s in (2, 0, 4, 21, 11, 43)),
+    *({"kernel": name, "solver": s} for name, s in zip(
+        (*KERNELS, "rbf"), ("svc", "svc", "nu-svc", "svc", "svc", "one-class"), strict=True)),
+)  # fmt: skip
+WITHOUT = (21, 11, 43, "one-class")  # probabilities
+
+
+@functools.lru_cache
+def _trained(k: int) -> Any:
+    own, given = np.random.default_rng(k), MODELS[k]
+    X, y = own.normal(size=(12, 3)), own.integers(0, 2 + k % 2, 12)
+    y[:3] = 0, 1, k % 2 + (k % 2 == 0)
+    rows = X @ X.T if given.get("kernel") == "precomputed" else X
+    return svmtool.fit(rows, y, **given, probability=given["solver"] not in WITHOUT, threads=1)
 
 
 def _model(rng: np.random.Generator) -> Any:
     """A trained model of some kind; a Fit, or its model."""
-    k = int(rng.integers(12))
-    if k not in _models:
-        own = np.random.default_rng(k)
-        X, y = own.normal(size=(12, 3)), own.integers(0, 2 + k % 2, 12)
-        y[:3] = 0, 1, k % 2 + (k % 2 == 0)
-        linear = ({"solver": s} for s in (2, 0, 4, 21, 11, 43))
-        problems = ("svc", "svc", "nu-svc", "svc", "svc", "one-class")
-        kernels = ({"kernel": name, "solver": s} for name, s in zip((*KERNELS, "rbf"), problems, strict=True))
-        given = [*linear, *kernels][k]
-        rows = X @ X.T if given.get("kernel") == "precomputed" else X
-        probability = given["solver"] not in (21, 11, 43, "one-class") or k == 0
-        _models[k] = svmtool.fit(rows, y, **given, probability=probability, threads=1)
-    done = copy.deepcopy(_models[k])
+    done = copy.deepcopy(_trained(int(rng.integers(len(MODELS)))))
     return done if rng.random() < 0.5 else done.model
 
 
 def predict(rng: np.random.Generator, folder: str) -> None:
-    X, _, _, n, _ = _data(rng, 0.8)
+    X, *_ = _data(rng, 0.8)
     model: Any = _model(rng) if rng.random() < 0.9 else hostile.number(rng)
-    threads = 1 if rng.random() < 0.9 else hostile.number(rng)
     for call in (svmtool.decision_values, svmtool.predict, svmtool.probabilities):
         if rng.random() < 0.6:
-            check_answers(call(model, X, threads=threads), None)
+            check_answers(call(model, X, **keywords(rng, names_of(call))), None)
 
 
 def mutated(rng: np.random.Generator, folder: str) -> None:
@@ -258,22 +277,10 @@ def mutated(rng: np.random.Generator, folder: str) -> None:
 
 
 def validate(rng: np.random.Generator, folder: str) -> None:
-    X, y, weights, n, _ = _data(rng)
-    given = _keywords(rng)
-    given["folds"] = 2 if rng.random() < 0.8 else pick(rng, (3, 5, hostile.number(rng)))
-    given["stratified"] = False if rng.random() < 0.8 else pick(rng, (True, hostile.number(rng)))
-    if rng.random() < 0.5:
-        given["sample_weight"] = weights
-    if rng.random() < 0.7:
-        names = ("accuracy", "f1", "auc", "log-loss", "mse", "r2", "average-precision")
-        given["metrics"] = pick(rng, names if rng.random() < 0.8 else (list(names[:2]), hostile.number(rng), len))
-        svmtool.cross_validate(_precomputed(rng, given, X, n), y, **given)
-        return
-    given.pop("kernel", None)
-    given["score"] = pick(rng, (None, "f1", "mae", hostile.number(rng)))
-    if not isinstance(given["solver"], int) or given["solver"] not in NUMBERS:
-        given["solver"] = 2
-    svmtool.search_C(X, y, **given)
+    X, y, weights, n = _data(rng)
+    call = pick(rng, (svmtool.cross_validate, svmtool.cross_validate, svmtool.search_C))
+    given = keywords(rng, names_of(call))
+    call(_precomputed(rng, given, X, n), y, **given, **({} if weights is None else {"sample_weight": weights}))
 
 
 TEXTS = ("", "solver_type L2R_LR\n", "svm_type c_svc\n", None, b"", bytearray(b"a"), 3, ["a"], memoryview(b"abc"))
@@ -300,17 +307,13 @@ def files(rng: np.random.Generator, folder: str) -> None:
 
 def estimator(rng: np.random.Generator, folder: str) -> None:
     """A scikit-learn estimator with hostile parameters and rows."""
-    kind = getattr(estimators, pick(rng, estimators.__all__))
-    X, y, weights, n, _ = _data(rng)
-    made = kind()
-    known = made.get_params()
-    given = {"max_seconds": 1.0, "n_jobs": 1}
-    if "kernel" in known and rng.random() < 0.5:
-        given["kernel"] = pick(rng, KERNELS)
-    for _ in range(pick(rng, (0, 0, 0, 1, 2))):
-        given[pick(rng, list(known))] = hostile.number(rng)
+    made = getattr(estimators, pick(rng, estimators.__all__))()
+    X, y, weights, n = _data(rng)
+    given = {name: x for name, x in keywords(rng, made.get_params()).items() if name in made.get_params()}
+    given = {name: x for name, x in given.items() if name != "kernel" or x is not None}
     made.set_params(**given)
-    more = {} if weights is None or not _takes_weights(made) else {"sample_weight": weights}
+    takes_weights = "sample_weight" in made.fit.__code__.co_varnames or hasattr(made.fit, "__wrapped__")
+    more = {"sample_weight": weights} if weights is not None and takes_weights else {}
     made.fit(_precomputed(rng, given, X, n), y, **more)
     bounded = getattr(made, "kernel", "") not in ("sigmoid", "precomputed", "poly")
     check_values(made.certificate_, made.converged_, bounded)
@@ -324,33 +327,27 @@ def estimator(rng: np.random.Generator, folder: str) -> None:
         pickle.loads(pickle.dumps(made))
 
 
-def _takes_weights(made: Any) -> bool:
-    return "sample_weight" in made.fit.__code__.co_varnames or hasattr(made.fit, "__wrapped__")
-
-
 def dropin(rng: np.random.Generator, folder: str) -> None:
     """LIBLINEAR's or LIBSVM's module."""
-    X, y, _, n, d = _data(rng)
-    y = y if rng.random() < 0.2 or y is None else (y.tolist() if isinstance(y, np.ndarray) else y)
-    linear = rng.random() < 0.5
-    tool = liblinearutil if linear else svmutil
-    train, use = (tool.train, tool.predict) if linear else (tool.svm_train, tool.svm_predict)
-    number = pick(rng, NUMBERS[:11]) if linear else int(rng.integers(5))
-    options: Any = f"-q -s {number}" if linear else f"-q -s {number} -t {int(rng.integers(5))}"
+    X, y, _, n = _data(rng)
+    y = y.tolist() if isinstance(y, np.ndarray) and rng.random() < 0.8 else y
+    tool, linear = pick(rng, ((liblinearutil, True), (svmutil, False)))
+    name = (lambda word: word) if linear else (lambda word: f"svm_{word}")
+    train, use, problem, parameter, model = (
+        getattr(tool, name(word)) for word in ("train", "predict", "problem", "parameter", "model")
+    )
+    options: Any = f"-q -s {pick(rng, NUMBERS[:11])}" if linear else f"-q -s {rng.integers(5)} -t {rng.integers(5)}"
     if rng.random() < 0.2:
         options = pick(rng, (hostile.number(rng), *(options + more for more in (" -c nan", " -b 1", " -v 2", " -v 0"))))
-    what = rng.random()
-    if what < 0.7:
+    if rng.random() < 0.7:
         m = train(y, X, options)
     else:
-        problem = (tool.problem if linear else tool.svm_problem)(y, X)
-        parameter = (tool.parameter if linear else tool.svm_parameter)(options)
-        if what < 0.9:
-            names = [name for name in sorted(vars(parameter)) if name[0] != "_"]
-            setattr(parameter, pick(rng, names), hostile.number(rng))
-        m = train(problem, parameter)
-    if isinstance(m, (tool.model if linear else tool.svm_model)):
-        other = hostile.rows(rng, hostile.table(rng, n, d)) if rng.random() < 0.5 else X
+        rows, asked = problem(y, X), parameter(options)
+        if rng.random() < 0.7:
+            setattr(asked, pick(rng, [of for of in sorted(vars(asked)) if of[0] != "_"]), hostile.number(rng))
+        m = train(rows, asked)
+    if isinstance(m, model):
+        other = hostile.rows(rng, hostile.table(rng, n, 3)) if rng.random() < 0.5 else X
         use(y if rng.random() < 0.5 else [], other, m, pick(rng, ("-q", "-q -b 1", "", hostile.number(rng))))
         m.get_labels(), m.get_nr_class()
     if rng.random() < 0.2:
