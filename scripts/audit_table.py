@@ -13,15 +13,13 @@ import os
 import sys
 import tempfile
 import warnings
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
+import packages
 import svmtool
 
-PACKAGES = ("scikit-learn", "liblinear-official", "libsvm-official", "skglm", "celer", "snapml", "vowpalwabbit")
-SKLEARN = ("sklearn.linear_model", "sklearn.svm")
 # set, its test rows, and package and model: options of LIBLINEAR or LIBSVM, Vowpal Wabbit's, or an estimator
 SETS: tuple[tuple[str, str, tuple[tuple[str, str], ...]], ...] = (
     ("a9a", "a9a.t", (
@@ -62,18 +60,15 @@ def vowpal(options: str, X: Any, y: Any) -> str:
 
 def trained(package: str, words: str, X: Any, y: Any) -> tuple[Any, dict[str, Any]]:
     """A model, and what it does not state of its problem."""
-    if package in ("LIBLINEAR", "LIBSVM"):
-        util = import_module({"LIBLINEAR": "liblinear.liblinearutil", "LIBSVM": "libsvm.svmutil"}[package])
-        train = util.train if package == "LIBLINEAR" else util.svm_train
-        options = words.split()
-        given = {STATED[o]: float(v) for o, v in zip(options[::2], options[1::2], strict=True) if o in STATED}
-        return train(y, X, words + " -q"), {"C": 1.0, **given}
     if package.startswith("Vowpal"):
         return vowpal(words, X, y), {"solver": 42, "C": 1 / (1e-4 * len(y)), "bias": 1.0}
-    modules = map(import_module, SKLEARN if package == "scikit-learn" else (package,))
-    known = {name: getattr(module, name) for module in modules for name in dir(module)}
-    model = eval(words, known, {"n": len(y)})  # an estimator of SETS
-    seeded = {"random_state": 0} if package == "scikit-learn" and "random_state" in model.get_params() else {}
+    name = next(name for name, (label, *_) in packages.PACKAGES.items() if label == package)
+    if name in packages.C_PACKAGES:
+        options = words.split()
+        given = {STATED[o]: float(v) for o, v in zip(options[::2], options[1::2], strict=True) if o in STATED}
+        return packages.trained(name, words, packages.rows_of(name, X, y)), {"C": 1.0, **given}
+    model = packages.estimator(name, words, n=len(y))
+    seeded = {"random_state": 0} if name == "sklearn" and "random_state" in model.get_params() else {}
     return model.set_params(**seeded).fit(X, y), {}
 
 
@@ -102,7 +97,8 @@ def main(folder: str) -> None:
             there = "" if done.test_differ is None else f"{done.test_differ:,} of {done.test_rows:,}"
             print(f"| {name} | {package} `{words}` | {far} | {here} | {there} |", flush=True)
     found = {d.name: d.version for d in importlib.metadata.distributions()}
-    print("\nVersions: " + ", ".join(f"{name} {found[name]}" for name in PACKAGES if name in found))
+    used = [*(distribution for _, distribution, _ in packages.PACKAGES.values()), "vowpalwabbit"]
+    print("\nVersions: " + ", ".join(f"{name} {found[name]}" for name in used if name in found))
 
 
 if __name__ == "__main__":

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import scipy.sparse
+
+from svmtool.auditing import readers
+from svmtool.models.linear import LinearModel
 
 SEED = 1
 NO_MEMORY = 77  # exit status of a cell that cannot have the memory that it needs
@@ -49,3 +54,19 @@ class Fitted:
     kernel: tuple | None = None
     decide: Callable[[Any], np.ndarray] | None = None
     facts: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+    @classmethod
+    def of(cls, model: Any, start: float, d: int, **facts: Any) -> Fitted:
+        """Of a model of two classes, or of one, that `svmtool.audit` reads, whose training began at `start`."""
+        seconds, made = time.perf_counter() - start, readers.read(model, (1, 1.0), d).model
+        sign = -1.0 if made.labels is not None and len(made.labels) and made.labels[0] != 1 else 1.0
+        if isinstance(made, LinearModel):
+            W, b = sign * made.W[:, 0], 0.0
+            if made.bias >= 0.0:
+                W, b = W[:-1], float(W[-1] * made.bias)
+            return cls(seconds, np.pad(W, (0, d - len(W))), b, facts=facts)
+        support = scipy.sparse.csr_matrix((made.values, made.indices, made.indptr), shape=(made.total_sv, d))
+        coefficients, b = sign * made.coef[0], -sign * float(made.rho[0])
+        if made.kernel.kind == "linear":
+            return cls(seconds, support.T @ coefficients, b, facts={"support": support.shape[0], **facts})
+        return cls(seconds, kernel=(support, coefficients, b, made.kernel.gamma), facts=facts)

@@ -7,11 +7,13 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
+import packages
+
 
 def load(name: str) -> Any:
-    """A tool by name: a module of this folder, or one of the packages in estimators.py."""
-    from experiments.tools import estimators
+    """A tool by name: a module of this folder, or one of the packages."""
+    if name in packages.PACKAGES:
+        from experiments.tools import estimators
 
-    if name in estimators.PACKAGES:
-        return SimpleNamespace(VERSION=partial(estimators.version_of, name), fit=partial(estimators.fit, name))
+        return SimpleNamespace(VERSION=partial(packages.version, name), fit=partial(estimators.fit, name))
     return importlib.import_module(f"experiments.tools.{name}")

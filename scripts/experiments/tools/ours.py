@@ -12,12 +12,12 @@ last iterate is known (the fact `cut`).
 
 from __future__ import annotations
 
+import dataclasses
 import signal
 import time
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 
 from experiments.problem import Fitted, Problem
 from svmtool import __version__
@@ -88,15 +88,11 @@ def fit(problem: Problem, method: str, step: float | None, settings: dict) -> Fi
         done = linear.train(table, asked.replace(C=C), trace, initial=initial)
         seconds += time.perf_counter() - start
         iterations += max(r.iterations for r in done.results) if trace is None else trace.iterations
-    W = done.model.W[:, 0] * (1.0 if done.model.labels is None or done.model.labels[0] == 1 else -1.0)
-    b = 0.0
-    if done.model.bias >= 0.0:
-        W, b = W[:-1], float(W[-1] * done.model.bias)
     facts = {
         **common(done, trace), "iterations": iterations, "nonzeros": problem.X.nnz,
         "added": sum(int(r.taken.sum()) for r in done.results if r.taken is not None),
     }  # fmt: skip
-    return Fitted(seconds, W, b, facts=facts)
+    return dataclasses.replace(Fitted.of(done.model, start, problem.X.shape[1], **facts), seconds=seconds)
 
 
 def common(done: Any, trace: Trace | None) -> dict[str, Any]:
@@ -116,15 +112,10 @@ def _kernel(problem: Problem, step: float | None, settings: dict) -> Fitted:
     start = time.perf_counter()
     done = trainer(asked)(kernel_set(table, asked, "rows"), Fitting(asked, trace))
     seconds = time.perf_counter() - start
-    model = done.model
-    sign = 1.0 if model.labels is None or model.labels[0] == 1 else -1.0
-    shape = (model.total_sv, problem.X.shape[1])
-    support = scipy.sparse.csr_matrix((model.values, model.indices, model.indptr), shape=shape)
     facts = common(done, trace)
     facts["iterations"] = sum(s.result.iterations for s in done.solved) if trace is None else trace.iterations
     if "--boundary" in asked.row.supported:
         by_rho = asked.replace(boundary="rho")
         [other] = trainer(by_rho)(kernel_set(table_of(problem.X, problem.y), by_rho, "rows"), Fitting(by_rho)).solved
         facts["rejected_by_rho"] = other.result.plane.outside / len(problem.y)
-    return Fitted(seconds, kernel=(support, sign * model.coef[0], -sign * float(model.rho[0]), model.kernel.gamma),
-                  facts=facts)  # fmt: skip
+    return dataclasses.replace(Fitted.of(done.model, start, problem.X.shape[1], **facts), seconds=seconds)
