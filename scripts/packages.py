@@ -1,4 +1,4 @@
-"""Training by other packages, for benchmarks, experiments and audits: by LIBLINEAR's or LIBSVM's words, or an estimator.
+"""Training by other packages, for benchmark, experiments and audits: by words of LIBLINEAR or LIBSVM, or estimators.
 
 A package is a name of PACKAGES.  Estimators are written as Python, in which the classes of the package's modules and
 what is given by name are known.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import sys
 from collections.abc import Callable
@@ -96,15 +97,14 @@ def validated(problem: Problem, folds: int, fit: Callable[[Problem], Fitted]) ->
 
 def main() -> None:
     order = json.loads(sys.argv[2])
+    resource.setrlimit(resource.RLIMIT_DATA, (order["megabytes"] * 1_000_000,) * 2)
     with np.load(sys.argv[1]) as file:
-        kept = {name: file[name] for name in file.files}
-
-    def rows(name: str):
-        d = int(kept["d"])
-        parts = (kept[name + "_values"], kept[name + "_indices"], kept[name + "_indptr"])
-        return scipy.sparse.csr_matrix(parts, shape=(len(parts[2]) - 1, d))
-
-    everything = Problem(rows("X"), kept["y"], rows("T"), kept["t"], 1.0, order["run"])
+        parts = ("values", "indices", "indptr")
+        X, T = (
+            scipy.sparse.csr_matrix(tuple(file[f"{name}_{part}"] for part in parts), (len(file[y]), int(file["d"])))
+            for name, y in ("Xy", "Tt")
+        )
+        everything = Problem(X, file["y"], T, file["t"], 1.0, order["run"])
     method, vary, folds = order["method"], order["vary"], order["folds"]
     tool = tools.load(order["tool"])
     left = order["seconds"]

@@ -24,9 +24,7 @@ from experiments.problem import NO_MEMORY
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent
 OWN_PYTHON = (OURS, "least_squares", "pegasos")  # tools that need no package of peers.txt
-WATCH_INTERVAL = 0.05  # seconds between two checks of a child
 BESIDE = 90.0  # seconds for a child in addition to its fits: its warm-up, and mostly the evaluator
-PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 LAST_WORDS = 400  # characters of a failed cell's output
 
 
@@ -83,26 +81,12 @@ class Runner:
     def _child(self, cell: Cell, data: Path) -> Outcome:
         argv = [self.python(cell.tool), str(HERE / "child.py"), str(data), json.dumps(cell.order())]
         with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as words:
-            child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=out, stderr=words, env=_environment())
-            end, ended = time.monotonic() + cell.seconds + BESIDE, "done"
+            streams = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": words, "env": _environment()}
             try:
-                while child.poll() is None:
-                    if time.monotonic() > end:
-                        ended = "over time"
-                    elif _resident(child.pid) > cell.megabytes:
-                        ended = "out of memory"
-                    else:
-                        time.sleep(WATCH_INTERVAL)
-                        continue
-                    child.kill()
-                    child.wait()
-            finally:
-                child.kill()
-                child.wait()
-            if child.returncode == -signal.SIGALRM:
-                ended = "over time"
-            elif ended == "done" and child.returncode:
-                ended = "out of memory" if child.returncode == NO_MEMORY else "failed"
+                code = subprocess.run(argv, timeout=cell.seconds + BESIDE, **streams).returncode
+            except subprocess.TimeoutExpired:
+                code = -signal.SIGALRM
+            ended = {0: "done", -signal.SIGALRM: "over time", NO_MEMORY: "out of memory"}.get(code, "failed")
             out.seek(0)
             words.seek(0)
             lines = [line for line in out.read().splitlines() if line.startswith("{") and line.endswith("}")]
@@ -115,12 +99,3 @@ def _environment() -> dict[str, str]:
     env = dict(os.environ)
     env["PYTHONPATH"] = os.pathsep.join([str(REPOSITORY), str(HERE.parent), *filter(None, [env.get("PYTHONPATH")])])
     return env
-
-
-def _resident(pid: int) -> float:
-    """Resident megabytes of a process; 0 if unknown."""
-    try:
-        with open(f"/proc/{pid}/statm") as f:
-            return int(f.read().split()[1]) * PAGE / 1e6
-    except (OSError, IndexError):
-        return 0.0

@@ -336,4 +336,4 @@ def test_the_command_runs_an_experiment_and_writes_whole_files(tmp_path):
     assert "mfn-table3" in text and f"- version: svmtool {__version__}" in text and "- machine: " in text
     assert "Iterations:" in text and not [f for f in tmp_path.rglob("*") if "partial" in f.name]
     wrong = subprocess.run([*argv, "--only", "nothing"], capture_output=True, text=True, timeout=60)
-    assert wrong.returncode == 1 and "no such experiment: nothing" in wrong.stderr
+    assert wrong.returncode == 2 and "no such experiment: nothing" in wrong.stderr

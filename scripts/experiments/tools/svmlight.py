@@ -13,6 +13,7 @@ import sysconfig
 import time
 from ctypes import POINTER, c_char, c_double, c_long, c_void_p
 from importlib.metadata import distribution
+from typing import Any
 
 import numpy as np
 
@@ -21,38 +22,28 @@ from experiments.problem import Fitted, Problem
 WORD = np.dtype([("number", "i8"), ("value", "f4"), ("", "V4")])  # numbers begin at 1; 0 ends a row
 
 
-class LearnParm(ctypes.Structure):
-    _fields_ = [
-        ("type", c_long), ("svm_c", c_double), ("eps", c_double), ("svm_costratio", c_double),
-        ("transduction_posratio", c_double), ("biased_hyperplane", c_long), ("sharedslack", c_long),
-        ("svm_maxqpsize", c_long), ("svm_newvarsinqp", c_long), ("kernel_cache_size", c_long),
-        ("epsilon_crit", c_double), ("epsilon_shrink", c_double), ("svm_iter_to_shrink", c_long), ("maxiter", c_long),
-        ("remove_inconsistent", c_long), ("skip_final_opt_check", c_long), ("compute_loo", c_long), ("rho", c_double),
-        ("xa_depth", c_long), ("predfile", c_char * 200), ("alphafile", c_char * 200), ("epsilon_const", c_double),
-        ("epsilon_a", c_double), ("opt_precision", c_double), ("svm_c_steps", c_long), ("svm_c_factor", c_double),
-        ("svm_costratio_unlab", c_double), ("svm_unlabbound", c_double), ("svm_cost", POINTER(c_double)),
-        ("totwords", c_long),
-    ]  # fmt: skip
+def structure(name: str, fields: str) -> type[ctypes.Structure]:
+    """A structure of C: its fields as `type: names`, in their order."""
+    parts = (part.split(":") for part in fields.split(";"))
+    return type(name, (ctypes.Structure,), {"_fields_": [(f, KINDS[k.strip()]) for k, names in parts
+                                                         for f in names.split()]})  # fmt: skip
 
 
-class KernelParm(ctypes.Structure):
-    _fields_ = [
-        ("kernel_type", c_long), ("poly_degree", c_long), ("rbf_gamma", c_double), ("coef_lin", c_double),
-        ("coef_const", c_double), ("custom", c_char * 50),
-    ]  # fmt: skip
-
-
-class Doc(ctypes.Structure):
-    _fields_ = [("docnum", c_long), ("queryid", c_long), ("costfactor", c_double), ("slackid", c_long), ("f", c_void_p)]
-
-
-class Model(ctypes.Structure):
-    _fields_ = [
-        ("sv_num", c_long), ("at_upper_bound", c_long), ("b", c_double), ("supvec", POINTER(POINTER(Doc))),
-        ("alpha", POINTER(c_double)), ("index", POINTER(c_long)), ("totwords", c_long), ("totdoc", c_long),
-        ("kernel_parm", KernelParm), ("estimates", c_double * 6), ("lin_weights", POINTER(c_double)),
-        ("maxdiff", c_double),
-    ]  # fmt: skip
+KINDS: dict[str, Any] = {
+    "long": c_long, "double": c_double, "text": c_char * 200, "short text": c_char * 50, "pointer": c_void_p,
+    "doubles": POINTER(c_double), "longs": POINTER(c_long), "six": c_double * 6,
+}  # fmt: skip
+LearnParm = structure("LearnParm", """long: type; double: svm_c eps svm_costratio transduction_posratio;
+    long: biased_hyperplane sharedslack svm_maxqpsize svm_newvarsinqp kernel_cache_size;
+    double: epsilon_crit epsilon_shrink; long: svm_iter_to_shrink maxiter remove_inconsistent skip_final_opt_check
+    compute_loo; double: rho; long: xa_depth; text: predfile alphafile; double: epsilon_const epsilon_a opt_precision;
+    long: svm_c_steps; double: svm_c_factor svm_costratio_unlab svm_unlabbound; doubles: svm_cost; long: totwords""")
+KernelParm = structure("KernelParm", """long: kernel_type poly_degree; double: rbf_gamma coef_lin coef_const;
+    short text: custom""")
+Doc = structure("Doc", "long: docnum queryid; double: costfactor; long: slackid; pointer: f")
+KINDS |= {"docs": POINTER(POINTER(Doc)), "kernel": KernelParm}
+Model = structure("Model", """long: sv_num at_upper_bound; double: b; docs: supvec; doubles: alpha; longs: index;
+    long: totwords totdoc; kernel: kernel_parm; six: estimates; doubles: lin_weights; double: maxdiff""")
 
 
 def VERSION() -> str:
