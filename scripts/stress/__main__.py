@@ -17,7 +17,6 @@ import math
 import signal
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -29,7 +28,7 @@ from tqdm import tqdm  # noqa: E402
 import machine  # noqa: E402
 from stress import cases, families, fuzz, peers, trial  # noqa: E402
 from stress.pool import Done  # noqa: E402
-from stress.report import Report  # noqa: E402
+from stress.report import Report, Say  # noqa: E402
 
 SHARED = REPOSITORY.parent / "shared"
 
@@ -62,7 +61,8 @@ def options() -> argparse.Namespace:
 
 def main() -> int:
     chosen = options()
-    plan = plan_of(chosen)
+    tools = peers.Peers(None, None) if chosen.untimed else peers.find()
+    plan = trial.Plan(chosen.seed, chosen.only, chosen.solver, chosen.shared, tools, not chosen.untimed)
     if chosen.list:
         print("\n".join(plan.families()))
         print(", ".join(cases.name_of(row) for row in plan.solvers()))
@@ -76,40 +76,31 @@ def main() -> int:
     report = Report(results)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        (run_fuzz if chosen.fuzz else run_trials)(chosen, plan, report)
+        run(chosen, plan, report)
     except KeyboardInterrupt:
         print("\ninterrupted; results so far", file=sys.stderr)
     print(report.text())
     return 1 if report.breaches else 0
 
 
-def plan_of(chosen: argparse.Namespace) -> trial.Plan:
-    tools = peers.Peers(None, None) if chosen.untimed else peers.find()
-    return trial.Plan(chosen.seed, chosen.only, chosen.solver, chosen.shared, tools, not chosen.untimed)
-
-
-def run_trials(chosen: argparse.Namespace, plan: trial.Plan, report: Report) -> None:
-    warn_of_missing(plan)
-    jobs = ((plan, index) for index in itertools.count(chosen.first))
-    until = end(chosen.minutes or (10.0 if chosen.trials is None else math.inf))
-    trial.run(itertools.islice(jobs, chosen.trials), chosen.jobs, report, until, progress_printer(report))
-
-
-def run_fuzz(chosen: argparse.Namespace, plan: trial.Plan, report: Report) -> None:
+def run(chosen: argparse.Namespace, plan: trial.Plan, report: Report) -> None:
+    """Trials of solvers, or with --fuzz the given numbers of the kinds, or all kinds for some minutes."""
     numbers = {kind: getattr(chosen, kind.replace("-", "_")) for kind in fuzz.KINDS}
     named = any(number is not None for number in numbers.values())
-    wanted = {kind: float(number or 0) if named else math.inf for kind, number in numbers.items()}
-    minutes = chosen.minutes or (math.inf if named else 10.0)
-    fuzz.run(wanted, chosen.seed, chosen.first, chosen.jobs, report, end(minutes), progress_printer(report))
+    endless = named if chosen.fuzz else chosen.trials is not None
+    until = time.monotonic() + 60.0 * (chosen.minutes or (math.inf if endless else 10.0))
+    say = progress_printer(report)
+    if chosen.fuzz:
+        wanted = {kind: float(number or 0) if named else math.inf for kind, number in numbers.items()}
+        fuzz.run(wanted, chosen.seed, chosen.first, chosen.jobs, report, until, say)
+    else:
+        warn_of_missing(plan)
+        jobs = ((plan, index) for index in itertools.count(chosen.first))
+        trial.run(itertools.islice(jobs, chosen.trials), chosen.jobs, report, until, say)
 
 
-def end(minutes: float) -> float:
-    return time.monotonic() + 60.0 * minutes
-
-
-def progress_printer(report: Report) -> Callable[[Done, list[str]], None]:
+def progress_printer(report: Report) -> Say:
     """A function that prints new breaches, and on a terminal a progress line."""
-
     bar = tqdm(bar_format="{desc}", disable=None, leave=False, dynamic_ncols=True)
 
     def say(done: Done, lines: list[str]) -> None:

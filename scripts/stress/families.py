@@ -98,21 +98,32 @@ CHANGED: dict[str, tuple[int, int, int, int, Callable[[Generator, np.ndarray], n
     "near-1e100": (5, 60, 1, 10, lambda rng, X: X * 10.0 ** rng.choice([20, 50, 100, 120])),
     "denormals": (5, 80, 1, 12, _denormals),
     "one-huge-row": (5, 100, 1, 12, lambda rng, X: np.vstack([X[:-1], X[-1:] * 10.0 ** rng.integers(4, 13)])),
+    "one-class": (2, 100, 1, 20, lambda rng, X: X + rng.choice([0.0, 1.0, 5.0])),
+    "row-a-class": (3, 40, 1, 20, lambda rng, X: X),
+    "all-positive": (5, 100, 1, 12, lambda rng, X: np.abs(X) + rng.choice([0.0, 1.0, 100.0])),
+    "identical-rows": (4, 200, 1, 10, lambda rng, X: X[rng.integers(0, min(len(X), rng.integers(1, 4)), len(X))]),
     "empty-rows": (3, 60, 1, 20, lambda rng, X: X * (rng.random((len(X), 1)) >= rng.choice([0.3, 0.9, 1.0]))),
 }
 
 
-def changed(n: int, most_n: int, d: int, most_d: int, change: Callable) -> Callable[[Generator], Rows]:
+LABELS: dict[str, Callable[[Generator, np.ndarray], np.ndarray]] = {  # other than signs of a plane, with noise
+    "one-class": lambda rng, y: np.full(len(y), float(rng.choice([1, -1, 7]))),
+    "row-a-class": lambda rng, y: rng.permutation(len(y)).astype(float),
+    "identical-rows": lambda rng, y: np.where(rng.random(len(y)) < rng.choice([0.5, 0.9]), 1.0, -1.0),
+}
+
+
+def changed(name: str, n: int, most_n: int, d: int, most_d: int, change: Callable) -> Callable[[Generator], Rows]:
     def make(rng: Generator) -> Rows:
         X = rng.normal(size=(size(rng, n, most_n), size(rng, d, most_d)))
         y = signs(rng, X)
-        return of_dense(change(rng, X), y)
+        return of_dense(change(rng, X), LABELS.get(name, lambda rng, y: y)(rng, y))
 
     return make
 
 
 for _name, _of in CHANGED.items():
-    family(changed(*_of), _name)
+    family(changed(_name, *_of), _name)
 
 
 @family
@@ -208,18 +219,6 @@ def tiny_margin(rng):
 
 
 @family
-def one_class(rng):
-    X = rng.normal(size=(size(rng, 2, 100), size(rng, 1, 20))) + rng.choice([0.0, 1.0, 5.0])
-    return of_dense(X, np.full(len(X), float(rng.choice([1, -1, 7]))))
-
-
-@family
-def row_a_class(rng):
-    X = rng.normal(size=(size(rng, 3, 40), size(rng, 1, 20)))
-    return of_dense(X, rng.permutation(len(X)).astype(float))
-
-
-@family
 def hundred_classes(rng):
     n, d = size(rng, 200, 400), size(rng, 5, 60)
     y = np.concatenate([np.arange(100), rng.integers(0, 100, n - 100)])
@@ -256,21 +255,6 @@ def saturated_columns(rng):
         for i in rng.integers(0, n, int(rng.integers(1, 6))):
             rows[i][d + extra] = float(np.floor(10.0 ** rng.uniform(0, 4)))
     return of_lists(rows, y)
-
-
-@family
-def identical_rows(rng):
-    """Few different rows, each repeated with both labels."""
-    some = rng.normal(size=(int(rng.integers(1, 4)), size(rng, 1, 10)))
-    X = some[rng.integers(0, len(some), size(rng, 4, 200))]
-    y = np.where(rng.random(len(X)) < rng.choice([0.5, 0.9]), 1.0, -1.0)
-    return of_dense(X, y)
-
-
-@family
-def all_positive(rng):
-    X = np.abs(rng.normal(size=(size(rng, 5, 100), size(rng, 1, 12)))) + rng.choice([0.0, 1.0, 100.0])
-    return of_dense(X, signs(rng, X - X.mean(axis=0)))
 
 
 @family

@@ -17,10 +17,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from stress import pool
 from stress.fuzz_shared import Breached, emptied
 from stress.pool import Done
-from stress.report import Breach, Report, Tally
+from stress.report import Breach, Report, Say, Tally
 
 HERE = Path(__file__).resolve().parent
 
@@ -85,17 +84,14 @@ def of_loss(done: Done) -> Tally:
 
 def run(
     wanted: dict[str, float], seed: int, first: int, workers: int, report: Report, until: float = math.inf,
-    say: Callable[[Done, list[str]], None] = lambda done, lines: None,
+    say: Say = lambda *_: None,
 ) -> None:  # fmt: skip
-    """Run the given number of tries of each kind (inf: unlimited) until a time.monotonic(); say: see trial.run."""
+    """Run the given number of tries of each kind (inf: unlimited) until a time.monotonic()."""
     kinds = [kind for kind in wanted if wanted[kind]]
     for place, kind in enumerate(kinds):
         now = time.monotonic()
         share = now + (until - now) / (len(kinds) - place)
-        for done in pool.run(attempt, _jobs(kind, seed, first, wanted[kind]), workers, share):
-            if done.fault:
-                raise RuntimeError(f"{kind}, try {done.doing}: the stress test itself failed:\n{done.fault}")
-            say(done, report.add(done.result if done.lost is None else of_loss(done)))
+        report.collect(attempt, _jobs(kind, seed, first, wanted[kind]), workers, share, of_loss, say)
 
 
 def _jobs(kind: str, seed: int, first: int, wanted: float) -> Iterator[Job]:

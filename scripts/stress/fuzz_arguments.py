@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import random
 import warnings
 from decimal import Decimal
 from fractions import Fraction
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from stress.fuzz_shared import NASTY
+from stress.fuzz_shared import KINDS, NASTY, changed
 
 FORMATS = ("csr", "csc", "coo", "bsr", "lil", "dok", "dia")
 SIZES = (1e-320, 1e-308, 1e-150, 1e-10, 1e10, 1e100, 1e140, 1e150, 1e154, 1e200, 1e300, 1e307)
@@ -24,6 +25,11 @@ SIZES = (1e-320, 1e-308, 1e-150, 1e-10, 1e10, 1e100, 1e140, 1e150, 1e154, 1e200,
 def pick(rng: np.random.Generator, some: Any) -> Any:
     """One of a sequence; numpy's choice would turn it into an array."""
     return some[int(rng.integers(len(some)))]
+
+
+def plain(rng: np.random.Generator) -> random.Random:
+    """A generator of Python from one of numpy."""
+    return random.Random(int(rng.integers(2**32)))
 
 
 class Odd:
@@ -41,7 +47,6 @@ VALUES = (
     Fraction(10**400), Decimal("0.5"), Decimal("sNaN"), Decimal("1e400"), {1: 2.0}, {"a": 1}, {1: None}, {1: np.nan},
     {10**400: 1}, {0: 1e300, 1: 1e300},
 )  # fmt: skip
-KINDS = ("f4", "f2", "g", "i1", "i8", "u8", "?", "c16", "O", "U", "S", ">f8", "M8[s]", "m8[s]")  # of arrays
 
 
 def number(rng: np.random.Generator) -> Any:
@@ -127,22 +132,13 @@ def damage(rng: np.random.Generator, m: Any) -> None:
         return
     parts = ("row", "col", "data", "indices", "indptr", "rows", "offsets")
     name = pick(rng, [part for part in parts if hasattr(m, part)])
-    array = getattr(m, name)
-    if what < 2:
-        array[-1 if what else int(rng.integers(len(array)))] = pick(rng, NASTY)
-    elif what == 4:
-        array[:] = array[::-1].copy()
-    elif what == 6:
+    if what == 6:
         m._shape = pick(rng, ((1, 1), (10**6, 3), (3, 2**22), (0, 0), (2, -1), (3,)))
     elif what == 7:  # flags that are no longer true
         m.has_sorted_indices = m.has_canonical_format = True
-        array[:] = rng.permutation(array)
-    elif what == 8 and name == "data":
-        m.data = m.data.astype(pick(rng, ("g", "f4", "i1", "O")))
-        m.data.flat[0] = pick(rng, (10**400, "a", None, np.nan, np.inf, 127))
+        getattr(m, name)[:] = rng.permutation(getattr(m, name))
     else:
-        odd = (None, [], [0], array[:, None], np.zeros(0), np.array(3), "a", array[: int(rng.integers(len(array) + 1))])
-        setattr(m, name, array.astype(pick(rng, KINDS)) if what == 2 else pick(rng, odd))
+        setattr(m, name, changed(plain(rng), getattr(m, name)))
 
 
 def labels(rng: np.random.Generator, n: int, hostile: bool) -> Any:

@@ -210,11 +210,11 @@ ROWS = "1 1:1 2:0.5\n-1 1:-1\n1 2:3\n-1 1:0.5 2:-1\n"
 @lru_cache
 def _options() -> dict[str, list[str]]:
     """The options of each command, without --spark, which may start one, and words that are none."""
-    from svmtool.cli import help_texts, scale
-    from svmtool.cli.predict import options
+    from svmtool.cli import help_texts
 
     rows = [*help_texts.option_rows(), *help_texts.kernel_option_rows(), *help_texts.long_option_rows()]
-    helps = {"train": " ".join(flag for flag, _ in rows), "predict": options.HELP, "scale": scale.HELP}
+    helps = {name: help_texts.command_help(f"svm-{name}") for name in ("predict", "scale")}
+    helps["train"] = " ".join(flag for flag, _ in rows)
     more = ["-w1", "-w-1", "-w", "--zzz", "-x", "--", "-"]
     return {name: [*more, *(f for f in FLAG.findall(text) if f != "--spark")] for name, text in helps.items()}
 

@@ -25,7 +25,7 @@ import numpy as np
 import svmtool
 from stress import fuzz_arguments as hostile
 from stress.fuzz_arguments import pick
-from stress.fuzz_shared import NASTY, Breached
+from stress.fuzz_shared import Breached, changed
 from stress.fuzz_shared import mutated as damaged
 from svmtool import api, liblinearutil, registry, svmutil
 from svmtool.api.settings import DEFAULTS, FURTHER
@@ -187,7 +187,8 @@ def names_of(function: Any) -> set[str]:
     """The keyword arguments of a function, with all settings where it takes further ones."""
     found = inspect.signature(function).parameters.values()
     further = {*DEFAULTS, *FURTHER} if any(p.kind is p.VAR_KEYWORD for p in found) else set()
-    return ({p.name for p in found if p.kind is not p.VAR_KEYWORD} | further) - {"X", "y", "sample_weight", "model"}
+    given = {"X", "y", "sample_weight", "model", "path", "text"}
+    return ({p.name for p in found if p.kind is not p.VAR_KEYWORD} | further) - given
 
 
 def _precomputed(rng: np.random.Generator, given: dict[str, Any], X: Any, n: int) -> Any:
@@ -238,14 +239,6 @@ def _model(rng: np.random.Generator) -> Any:
     return done if rng.random() < 0.5 else done.model
 
 
-def predict(rng: np.random.Generator, folder: str) -> None:
-    X, *_ = _data(rng, 0.8)
-    model: Any = _model(rng) if rng.random() < 0.9 else hostile.number(rng)
-    for call in (svmtool.decision_values, svmtool.predict, svmtool.probabilities):
-        if rng.random() < 0.6:
-            check_answers(call(model, X, **keywords(rng, names_of(call))), None)
-
-
 def mutated(rng: np.random.Generator, folder: str) -> None:
     """A model whose attributes were changed."""
     model = _model(rng)
@@ -257,11 +250,8 @@ def mutated(rng: np.random.Generator, folder: str) -> None:
     for _ in range(int(rng.integers(1, 3))):
         name = pick(rng, sorted(vars(model).keys() - {"scores"}))
         value = getattr(model, name)
-        if isinstance(value, np.ndarray) and value.size and rng.random() < 0.7:
-            with contextlib.suppress(IndexError, OverflowError, TypeError, ValueError), np.errstate(all="ignore"):
-                new = value.copy()
-                new.flat[int(rng.integers(new.size))] = pick(rng, (*NASTY, np.nan, np.inf, 1e300))
-                value = pick(rng, (new, new[:-1], new.astype(np.float32), new.T.copy(), np.repeat(new, 2, axis=0)))
+        if isinstance(value, np.ndarray) and rng.random() < 0.7:
+            value = changed(hostile.plain(rng), value)
         elif rng.random() < 0.5 and isinstance(value, (int, float)):
             value = pick(rng, (value + 1, value - 1, 10**6, -1))
         else:
@@ -276,33 +266,42 @@ def mutated(rng: np.random.Generator, folder: str) -> None:
         call(model, X, threads=1)
 
 
-def validate(rng: np.random.Generator, folder: str) -> None:
-    X, y, weights, n = _data(rng)
-    call = pick(rng, (svmtool.cross_validate, svmtool.cross_validate, svmtool.search_C))
-    given = keywords(rng, names_of(call))
-    call(_precomputed(rng, given, X, n), y, **given, **({} if weights is None else {"sample_weight": weights}))
-
-
 TEXTS = ("", "solver_type L2R_LR\n", "svm_type c_svc\n", None, b"", bytearray(b"a"), 3, ["a"], memoryview(b"abc"))
 PATHS = ("", "absent", "absent/absent", "\0", "a" * 3000, None, 3.5, b"absent", -1, 10**9, ["a"], ".")
 
 
-def files(rng: np.random.Generator, folder: str) -> None:
-    path = os.path.join(folder, "rows") if rng.random() < 0.6 else pick(rng, PATHS)
-    if isinstance(path, (str, bytes)) and path and path[:1] not in ("/", b"/", "."):
-        path = os.path.join(folder, path) if isinstance(path, str) else os.path.join(os.fsencode(folder), path)
-    odd, X, y = hostile.number(rng), *_data(rng)[:2]
-    text = damaged(random.Random(int(rng.integers(2**32))), svmtool.dumps(_model(rng)).encode()).decode("latin-1")
-    rows = (io.BytesIO(b"1 1:2\n"), io.StringIO("1 1:2\n"), io.BytesIO(b"1 1:\xff"), odd, path)
-    pick(rng, (
-        lambda: (svmtool.save_model(pick(rng, (_model(rng), _model(rng), odd)), path), svmtool.load_model(path)),
-        lambda: svmtool.loads(pick(rng, (*TEXTS, *[text] * len(TEXTS)))),
-        lambda: (svmtool.write_svmlight(X, y, path),
-                 svmtool.read_svmlight(path, pick(rng, (None, 4, odd)), threads=pick(rng, (1, odd)))),
-        lambda: svmtool.read_svmlight(pick(rng, rows), pick(rng, (None, odd))),
-        lambda: svmtool.load_model(path),
-        lambda: svmtool.dumps(odd),
-    ))()  # fmt: skip
+def _path(rng: np.random.Generator, folder: str) -> Any:
+    path = "rows" if rng.random() < 0.6 else pick(rng, PATHS)
+    if isinstance(path, str) and path not in ("", "."):
+        return os.path.join(folder, path)
+    return os.path.join(os.fsencode(folder), path) if isinstance(path, bytes) else path
+
+
+def _text(rng: np.random.Generator) -> Any:
+    text = damaged(hostile.plain(rng), svmtool.dumps(_model(rng)).encode()).decode("latin-1")
+    return text if rng.random() < 0.5 else pick(rng, TEXTS)
+
+
+def public(some: tuple[str, ...], hostility: float) -> Calls:
+    """A face that calls one of these functions; those that save are followed by those that read."""
+
+    def face(rng: np.random.Generator, folder: str) -> None:
+        function = getattr(svmtool, pick(rng, some))
+        X, y, weights, n = _data(rng, hostility)
+        given, path = keywords(rng, names_of(function)), _path(rng, folder)
+        streams = (io.BytesIO(b"1 1:2\n"), io.StringIO("1 1:2\n"), io.BytesIO(b"1 1:\xff"))
+        source = pick(rng, streams) if function is svmtool.read_svmlight and rng.random() < 0.2 else path
+        model = _model(rng) if rng.random() < 0.9 else hostile.number(rng)
+        known = {"X": _precomputed(rng, given, X, n), "y": y, "model": model, "path": source, "text": _text(rng)}
+        known |= {} if weights is None else {"sample_weight": weights}
+        taken = inspect.signature(function).parameters
+        found = function(**given, **{name: x for name, x in known.items() if name in taken})
+        if hostility > 0.5:
+            check_answers(found, None)
+        if again := {"save_model": svmtool.load_model, "write_svmlight": svmtool.read_svmlight}.get(function.__name__):
+            again(path)
+
+    return face
 
 
 def estimator(rng: np.random.Generator, folder: str) -> None:
@@ -356,7 +355,10 @@ def dropin(rng: np.random.Generator, folder: str) -> None:
 
 
 FACES: dict[str, Calls] = {
-    "fit": fit, "predict": predict, "mutated model": mutated, "validation": validate, "files": files, "drop-in": dropin,
+    "fit": fit, "mutated model": mutated, "drop-in": dropin,
+    "predict": public(("decision_values", "predict", "probabilities"), 0.8),
+    "validation": public(("cross_validate", "search_C"), 0.2),
+    "files": public(("save_model", "load_model", "loads", "dumps", "write_svmlight", "read_svmlight"), 0.2),
 }  # fmt: skip
 if estimators is not None:
     FACES["estimator"] = estimator

@@ -5,8 +5,12 @@ from __future__ import annotations
 import dataclasses
 import shlex
 from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
+
+from stress import pool
+from stress.pool import Done
 
 KEPT = 3  # breaches of one law by one solver on one family that are saved with their data
 SHOWN = 30  # lines of a table of messages
@@ -48,6 +52,9 @@ class Tally:
             self.count(REFUSED, text, "times")
 
 
+Say = Callable[[Done, list[str]], None]
+
+
 class Report:
     """The sum of all tallies; saves breaches in `folder`/1, 2 .."""
 
@@ -55,6 +62,16 @@ class Report:
         self.folder, self.counts = folder, Counter()
         self.groups: dict[str, list[str]] = {}
         self.found: Counter = Counter()
+
+    def collect(
+        self, work: Callable[..., Tally], jobs: Iterator[tuple], workers: int, until: float,
+        of_loss: Callable[[Done], Tally], say: Say = lambda done, lines: None,
+    ) -> None:  # fmt: skip
+        """Run jobs until a time.monotonic(); say(done, lines about new breaches) is called for each that ended."""
+        for done in pool.run(work, jobs, workers, until):
+            if done.fault:
+                raise RuntimeError(f"{done.job[-1]}, {done.doing}: the stress test itself failed:\n{done.fault}")
+            say(done, self.add(done.result if done.lost is None else of_loss(done)))
 
     def add(self, tally: Tally) -> list[str]:
         """Add a tally; returns a line for each breach of a new group."""
@@ -90,16 +107,14 @@ class Report:
 
     def text(self) -> str:
         """Tables of counts, then all groups of breaches with their command lines."""
-        tables: dict[str, dict[str, dict[str, int]]] = defaultdict(lambda: defaultdict(dict))
+        tables: dict[str, dict[str, Counter]] = defaultdict(lambda: defaultdict(Counter))
         for (table, line, column), count in sorted(self.counts.items()):
             tables[table][line][column] = count
         lines = []
         for table, found in tables.items():
-            lines += ["", f"{table}:"]
             shown = sorted(found, key=lambda line: -found[line]["times"])[:SHOWN] if table == REFUSED else found
-            for line in shown:
-                lines.append(f"{line:40} " + ", ".join(f"{count:7} {column}" for column, count in found[line].items()))
-        for group in sorted(self.groups):
-            lines += ["", f"BREACH {group}, {self.found[group]} times"]
-            lines += [f"    {words}" for words in self.groups[group]]
+            lines += ["", f"{table}:"]
+            lines += [f"{line:40} " + ", ".join(f"{n:7} {name}" for name, n in found[line].items()) for line in shown]
+        for group, kept in sorted(self.groups.items()):
+            lines += ["", f"BREACH {group}, {self.found[group]} times", *(f"    {words}" for words in kept)]
         return "\n".join([*lines, "", f"{self.tried} tried, {self.breaches} breaches in {len(self.groups)} groups"])

@@ -17,11 +17,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stress import cases, families, laws, models, objective, peers, pool
+from stress import cases, families, laws, models, objective, peers
 from stress.cases import DATA, MODEL, START, WEIGHTS, Case, Run
 from stress.laws import Certified, Check, Ended
 from stress.pool import Done
-from stress.report import Breach, Report, Tally
+from stress.report import Breach, Report, Say, Tally
 
 PEER_SECONDS = 20.0
 FACTOR, EXTRA = 20.0, 5.0  # a breach: more than this many times the peer's time, and seconds more
@@ -54,14 +54,10 @@ class Plan(NamedTuple):
 
 
 def run(
-    jobs: Iterator[tuple[Plan, int]], workers: int, report: Report, until: float = math.inf,
-    say: Callable[[Done, list[str]], None] = lambda done, lines: None,
-) -> None:  # fmt: skip
-    """Run trials until a time.monotonic() and report them; say(done, lines about new breaches) is called for each."""
-    for done in pool.run(attempt, jobs, workers, until):
-        if done.fault:
-            raise RuntimeError(f"trial {done.job[1]}: the stress test itself failed:\n{done.fault}")
-        say(done, report.add(done.result if done.lost is None else tally_of_loss(done)))
+    jobs: Iterator[tuple[Plan, int]], workers: int, report: Report, until: float = math.inf, say: Say = lambda *_: None
+) -> None:
+    """Run trials until a time.monotonic() and report them."""
+    report.collect(attempt, jobs, workers, until, tally_of_loss, say)
 
 
 def tally_of_loss(done: Done) -> Tally:

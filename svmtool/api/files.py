@@ -233,7 +233,10 @@ def read_svmlight(
     if n_features is not None:
         n_features = whole("n_features", n_features, 0)
     form = SETS if flag("multilabel", multilabel) else SOME_LABELLED
-    kind = np.dtype(dtype).str[1:]
+    try:
+        kind = np.dtype(dtype).str[1:]
+    except Exception:  # an object's own error
+        kind = ""
     if kind not in ("f4", "f8"):
         raise ValueError(f"dtype must be float32 or float64, not {dtype!r}")
     with RunContext(threads, progress=progress):
