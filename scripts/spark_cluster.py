@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib.util
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -36,47 +36,43 @@ def cluster(workers: int = 2, cores: int = 1, memory: str = "1g") -> Iterator[st
 
     Raises RuntimeError with the last line of the log of what did not start.
     """
-    folder = Path(tempfile.mkdtemp(prefix="spark-cluster-"))
     running: list[subprocess.Popen] = []
-
-    def start(name: str, words: list[str]) -> Path:
-        """Start a Spark daemon; returns its log."""
-        log = folder / f"{name}.log"
-        with open(log, "wb") as sink:
-            argv = [str(spark_class()), *words]
-            running.append(
-                subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=sink, stderr=sink, env=environment())
-            )
-        return log
-
-    try:
-        word = "org.apache.spark.deploy"
-        master = [f"{word}.master.Master", "--host", HOST, "--port", "0", "--webui-port", "0"]
-        url = await_sign(start("master", master), MASTER_IS_THERE, running)
-        size = ["--cores", str(cores), "--memory", memory, "--work-dir", str(folder)]
-        worker = [f"{word}.worker.Worker", "--host", HOST, "--webui-port", "0", *size, url]
-        for log in [start(f"worker{k}", worker) for k in range(workers)]:
-            await_sign(log, WORKER_IS_THERE, running)
-        yield url
-    finally:
-        stop(running)
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def spark_class() -> Path:
-    """The spark-class program of pip's pyspark."""
-    try:
-        import pyspark
-    except ImportError:
-        raise RuntimeError("pyspark is absent: pip install 'svmtool[spark]'") from None
-    return Path(pyspark.__file__).parent / "bin" / "spark-class"
-
-
-def environment() -> dict[str, str]:
-    """The environment without settings of another Spark, with options for a quick start of the daemons."""
     env = {name: value for name, value in os.environ.items() if name not in ("SPARK_HOME", "SPARK_CONF_DIR")}
-    daemons = {"SPARK_DAEMON_MEMORY": "256m", "SPARK_DAEMON_JAVA_OPTS": QUICK_START, "SPARK_LAUNCHER_OPTS": QUICK_START}
-    return {**env, "SPARK_LOCAL_IP": HOST, **daemons}
+    env |= {"SPARK_LOCAL_IP": HOST, "SPARK_DAEMON_MEMORY": "256m", "SPARK_DAEMON_JAVA_OPTS": QUICK_START}
+    env["SPARK_LAUNCHER_OPTS"] = QUICK_START
+    with tempfile.TemporaryDirectory(prefix="spark-cluster-", ignore_cleanup_errors=True) as folder:
+
+        def start(name: str, kind: str, *words: str) -> Path:
+            """Start a Spark daemon; returns its log."""
+            argv = [spark_class(), f"org.apache.spark.deploy.{kind}", "--host", HOST, "--webui-port", "0", *words]
+            log = Path(folder, f"{name}.log")
+            with open(log, "wb") as sink:
+                running.append(subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=sink, stderr=sink, env=env))
+            return log
+
+        try:
+            url = await_sign(start("master", "master.Master", "--port", "0"), MASTER_IS_THERE, running)
+            size = ("--cores", str(cores), "--memory", memory, "--work-dir", folder)
+            for log in [start(f"worker{k}", "worker.Worker", *size, url) for k in range(workers)]:
+                await_sign(log, WORKER_IS_THERE, running)
+            yield url
+        finally:  # the workers, which end their executors, and then the master
+            for process in reversed(running):
+                process.terminate()
+            for process in running:
+                try:
+                    process.wait(STOP_SECONDS)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    process.wait()
+
+
+def spark_class() -> str:
+    """The spark-class program of pip's pyspark."""
+    found = importlib.util.find_spec("pyspark")
+    if found is None or found.origin is None:
+        raise RuntimeError("pyspark is absent: pip install 'svmtool[spark]'")
+    return str(Path(found.origin).parent / "bin" / "spark-class")
 
 
 def await_sign(log: Path, sign: str, running: list[subprocess.Popen]) -> str:
@@ -90,29 +86,13 @@ def await_sign(log: Path, sign: str, running: list[subprocess.Popen]) -> str:
     raise RuntimeError(f"{log.stem} did not start: {' '.join(last)}")
 
 
-def stop(running: list[subprocess.Popen]) -> None:
-    """End the workers, which end their executors, and then the master."""
-    for process in reversed(running):
-        process.terminate()
-    for process in running:
-        try:
-            process.wait(STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-
-
-def options(argv: list[str]) -> argparse.Namespace:
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--cores", type=int, default=1, help="of each worker")
     parser.add_argument("--memory", default="1g", help="of each worker, for executors")
     parser.add_argument("command", nargs=argparse.REMAINDER, help="run it with the master's URL in SPARK_MASTER")
-    return parser.parse_args(argv)
-
-
-def main() -> int:
-    chosen = options(sys.argv[1:])
+    chosen = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # ends all processes
     try:
         with cluster(chosen.workers, chosen.cores, chosen.memory) as url:

@@ -33,27 +33,26 @@ LARGE_COSTS, LARGE_SOLVERS = (1.0,), "1,2,3"
 
 
 def options(argv: list[str] | None = None) -> argparse.Namespace:
-    shared = REPOSITORY.parent / "shared" / "data"
     parser = argparse.ArgumentParser(
         prog="bench", description="Time svmtool beside its peers, in pairs that run in turn.",
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )  # fmt: skip
     parser.add_argument("files", nargs="*", help="data files in place of the sets of the folders")
-    parser.add_argument("--sets", default="", help="names of sets, comma-separated (default: all)")
-    parser.add_argument("--solvers", default="", help="numbers of -s, comma-separated, k: with a kernel (default: all)")
-    parser.add_argument("--C", default="", help="values of -c, comma-separated (default: 0.01, 1 and 100)")
-    parser.add_argument("--peer", default="", help="peers, comma-separated (default: all that are there)")
-    parser.add_argument("--minutes", type=float, default=20.0, help="time in which pairs start")
-    parser.add_argument("--seed", type=int, default=1, help="seed of the order of pairs")
+    for name, default, words in (
+        ("sets", "", "names of sets, comma-separated (default: all)"),
+        ("solvers", "", "numbers of -s, comma-separated, k: with a kernel (default: all)"),
+        ("C", "", "values of -c, comma-separated (default: 0.01, 1 and 100)"),
+        ("peer", "", "peers, comma-separated (default: all that are there)"),
+        ("minutes", 20.0, "time in which pairs start"), ("seed", 1, "seed of the order of pairs"),
+        ("mb", 1000.0, "size of each generated set"), ("memory", "", "svm-train's --memory"),
+        ("limit", 60.0, "seconds of a run"), ("repeats", 5, "most runs of each"),
+        ("enough", 3.0, "seconds of both, after which runs are not repeated"),
+        ("results", str(REPOSITORY / "results" / "bench"), "folder for results"),
+        ("peer-python", sys.executable, "a Python with the peers' modules"),
+    ):
+        parser.add_argument(f"--{name}", type=type(default), default=default, help=words)
     parser.add_argument("--only", choices=["large"], help="generated sets of --mb each, by -s 1, 2 and 3")
-    parser.add_argument("--mb", type=float, default=1000.0, help="size of each of them")
-    parser.add_argument("--memory", default="", help="svm-train's --memory")
-    parser.add_argument("--limit", type=float, default=60.0, help="seconds of a run")
-    parser.add_argument("--repeats", type=int, default=5, help="most runs of each")
-    parser.add_argument("--enough", type=float, default=3.0, help="seconds of both, after which runs are not repeated")
     parser.add_argument("--data", action="append", help="folder of sets, plain or .xz (default: shared/data, data)")
-    parser.add_argument("--results", default=str(REPOSITORY / "results" / "bench"), help="folder for results")
-    parser.add_argument("--peer-python", default=sys.executable, help="a Python with the peers' modules")
     parser.add_argument("--strict", action="store_true", help="exit status 1 where a promise of the README fails")
     parser.add_argument("--list", action="store_true", help="list the peers")
     chosen = parser.parse_args(argv)
@@ -62,7 +61,7 @@ def options(argv: list[str] | None = None) -> argparse.Namespace:
     unknown = set(names(chosen.peer)) - set(peers.all_peers())
     if unknown:
         parser.error(f"no such peer: {', '.join(sorted(unknown))} (there are {', '.join(peers.all_peers())})")
-    chosen.data = chosen.data or [str(shared), str(REPOSITORY / "data")]
+    chosen.data = chosen.data or [str(REPOSITORY.parent / "shared" / "data"), str(REPOSITORY / "data")]
     return chosen
 
 

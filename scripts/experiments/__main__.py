@@ -2,9 +2,8 @@
 
     python scripts/experiments [--only alm-table1,..] [--quick] [--peer-python PYTHON] [--data DIR] [--results DIR]
 
-Finished cells are saved in the results folder: a second run continues where the first stopped.  Where the noise of the
-times could change a verdict, short cells are measured in further rounds (measures.py).  Each experiment has a budget of
-seconds; cells that have not begun by then are left out.
+Finished cells are saved in the results folder: a second run continues where the first stopped.  Each experiment has a
+budget of seconds; cells that have not begun by then are left out.
 Every run writes report.md into the results folder; one of all experiments without --quick also EXPERIMENTS.md.
 """
 
@@ -12,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import datetime
-import functools
 import platform
 import shutil
 import sys
@@ -86,8 +84,8 @@ class Session:
 
     def finding(self, experiment: Experiment, outcomes: list[Outcome]) -> Finding:
         finding = experiment.conclude(outcomes)
-        if not self.chosen.quick:
-            finding = measures.with_repeats(experiment.conclude, outcomes, functools.partial(self.run, experiment))
+        if measures.within_noise(experiment.conclude, outcomes):
+            finding.measured += f" A factor of {measures.NOISE:g} in the times of svmtool would change the verdict."
         if missing := sum(o.ended == "left out" for o in outcomes):
             finding.measured += f" {missing} of {len(outcomes)} measurements were left out for lack of time."
         name = experiment.name
@@ -115,8 +113,7 @@ def main() -> int:
         return 0
     with tqdm(unit="cell", disable=None) as bar:
         session = Session(chosen, bar)
-        first = [(e, session.run(e, e.cells(chosen.quick))) for e in chosen.experiments]
-        found = [(e, session.finding(e, outcomes)) for e, outcomes in first]  # later rounds follow all first ones
+        found = [(e, session.finding(e, session.run(e, e.cells(chosen.quick)))) for e in chosen.experiments]
     Path(chosen.results).mkdir(parents=True, exist_ok=True)
     whole = [REPOSITORY / "EXPERIMENTS.md"] if not chosen.only and not chosen.quick else []
     for path in (Path(chosen.results) / "report.md", *whole):

@@ -4,8 +4,8 @@ Tools that solve different problems (a free or a regularised bias) are each comp
 own problem.  A paper's algorithm runs once, to its own end: if that is near the optimum, its trace tells when it came
 there.  Other tools run at several tolerances, of which the fastest near the optimum counts.
 
-Times on one machine differ from hour to hour.  If a verdict changes when all times of svmtool are longer or shorter by
-NOISE, the runs of median time out of ROUNDS decide.
+Times on one machine differ from hour to hour: a finding says so if its verdict would be another one with all times of
+svmtool longer or shorter by NOISE.
 """
 
 from __future__ import annotations
@@ -20,8 +20,6 @@ from experiments.declare import Cell, Dataset, Finding, Outcome
 OURS = "ours"  # svmtool itself
 LINEAR, CONSTANT = 1.25, 0.25  # log-log slopes up to which a time counts as linear, or constant, in the rows
 SHARE = 0.01  # of the least objective: near
-ROUNDS = 3
-SHORT = 3.0  # cells are repeated if their steps take at most this many seconds in total
 NOISE = 1.3  # the median factor between two measurements of 342 cells, an hour apart on a shared machine
 
 
@@ -118,6 +116,21 @@ def by_sets(outcomes: Sequence[Outcome], title: str, fact: str = "seconds", scal
     return Dataset(title, ["set", *rows[0]], lines)
 
 
+def slopes(outcomes: Iterable[Outcome], limits: dict[str, float], fact: str = "seconds", x: str = "rows"
+           ) -> tuple[dict[str, list[bool]], list[str]]:  # fmt: skip
+    """Checks of the log-log slopes of a fact by the labels' limits, and all of these slopes in words."""
+    checks: dict[str, list[bool]] = {f"{label}: slope of {fact} up to {limit:g}": [] for label, limit in limits.items()}
+    figures = []
+    for o in outcomes:
+        s = slope(o.points(fact, x))
+        if math.isfinite(s):
+            figures.append(f"{o.cell.data}: slope of {o.cell.label} {s:.2f}")
+            if o.cell.label in limits:
+                limit = limits[o.cell.label]
+                checks[f"{o.cell.label}: slope of {fact} up to {limit:g}"].append(s <= limit)
+    return checks, figures
+
+
 def by_rows(outcomes: Iterable[Outcome], title: str, fact: str = "seconds") -> Dataset:
     """A table of a fact of all steps, with its log-log slope."""
     rows = [[str(o.cell.data), o.cell.label, ", ".join(f"{x:,}: {y:.3g}" for x, y in o.points(fact)) or o.ended,
@@ -203,34 +216,10 @@ class Near:
         return f"longest over shortest time, where all are reached: {known}"
 
 
-def with_repeats(
-    conclude: Callable[[list[Outcome]], Finding], first: list[Outcome], run: Callable[[list[Cell]], list[Outcome]]
-) -> Finding:
-    """The finding of the first round, or of the medians of all rounds if noise could change its verdict.
-
-    run: gives the outcomes of further cells.
-    """
-    finding = conclude(first)
-    if all(conclude([noisy(o, x) for o in first]).holds == finding.holds for x in (NOISE, 1.0 / NOISE)):
-        return finding
-    groups, short = [[o] for o in first], [k for k, o in enumerate(first) if is_short(o)]
-    for r in range(1, ROUNDS):
-        again = [dataclasses.replace(first[k].cell, run=first[k].cell.run + r) for k in short]
-        for k, outcome in zip(short, run(again), strict=True):
-            groups[k] += [outcome] if outcome.ended == "done" else []
-    return conclude([combined(group) for group in groups])
-
-
-def is_short(outcome: Outcome) -> bool:
-    """Whether a cell is repeated; further rounds have other seeds."""
-    return outcome.ended == "done" and sum(step["seconds"] for step in outcome.steps) <= SHORT
-
-
-def combined(rounds: Sequence[Outcome]) -> Outcome:
-    """Combine outcomes of several rounds: of each step the run of median time."""
-    same = zip(*(o.steps for o in rounds), strict=True)
-    steps = [sorted(runs, key=lambda step: step["seconds"])[len(runs) // 2] for runs in same]
-    return dataclasses.replace(rounds[0], steps=steps)
+def within_noise(conclude: Callable[[list[Outcome]], Finding], outcomes: list[Outcome]) -> bool:
+    """Whether another verdict is within the noise of times."""
+    found = {conclude([noisy(o, x) for o in outcomes]).holds for x in (1.0, NOISE, 1.0 / NOISE)}
+    return len(found) > 1
 
 
 def noisy(outcome: Outcome, factor: float) -> Outcome:

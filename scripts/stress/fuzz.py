@@ -63,7 +63,7 @@ def attempt(announce: Callable[..., None], folder: str, kind: str, seed: int, fi
             for law, words in e.found:
                 again = _repeat(kind, seed, number)
                 tally.breaches.append(Breach(law, what, kind, words, again, emptied(Path(folder))))
-        tally.count("kind", f"{kind}: {what}", ending)
+        tally.counts[kind, f"{what}, {ending}"] += 1
     return tally
 
 
@@ -76,7 +76,7 @@ def of_loss(done: Done) -> Tally:
     """The breach of a try that was killed or ended its worker, with the files that it left."""
     tally, (kind, seed, first, _) = Tally(), done.job
     law, words = ("no hang", "no end") if done.lost == "hang" else ("no crash", f"the process ended: {done.lost}")
-    tally.count("kind", kind, "breach")
+    tally.counts[kind, "lost"] += 1
     again = _repeat(kind, seed, done.doing.get("number", first))
     tally.breaches.append(Breach(law, "?", kind, words, again, done.files))
     return tally

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 import subprocess
 import time
 from pathlib import Path
 from typing import NamedTuple
 
+from bench import peers as programs
 from stress.cases import DATA, Run
 from svmtool import registry
 
@@ -36,22 +35,13 @@ class PeerResult(NamedTuple):
 
 
 def find() -> Peers:
-    """Find the programs in LIBLINEAR_DIR and LIBSVM_DIR, else Debian's on PATH."""
-    linear = _program("LIBLINEAR_DIR", "train", "liblinear-train")
-    kernel = _program("LIBSVM_DIR", "svm-train", "svm-train")
+    """Find the programs in LIBLINEAR_DIR and LIBSVM_DIR, else on PATH."""
+    linear, kernel = (next(iter(programs.named(name).words()), None) for name in ("LIBLINEAR", "LIBSVM"))
     if linear is None:
         return Peers(None, kernel)
     usage = subprocess.run([linear], capture_output=True, text=True, timeout=10).stdout
     numbers = frozenset(int(number) for number in re.findall(r"^\s+(\d+) -- ", usage, re.MULTILINE))
     return Peers(linear, kernel, numbers, "-R :" in usage)
-
-
-def _program(variable: str, name: str, debian: str) -> str | None:
-    if variable in os.environ:
-        return shutil.which(name, path=os.environ[variable])
-    folders = os.environ.get("PATH", "").split(os.pathsep)
-    paths = (shutil.which(debian, path=folder) for folder in folders if folder)
-    return next((path for path in paths if path and b"svmtool" not in Path(path).read_bytes()), None)
 
 
 def counterpart(run: Run, peers: Peers) -> list[str] | None:

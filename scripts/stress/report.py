@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import shlex
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -13,8 +13,6 @@ from stress import pool
 from stress.pool import Done
 
 KEPT = 3  # breaches of one law by one solver on one family that are saved with their data
-SHOWN = 30  # lines of a table of messages
-REFUSED = "refused with exit status 1"
 
 
 class Breach(NamedTuple):
@@ -34,22 +32,10 @@ class Breach(NamedTuple):
 
 @dataclasses.dataclass
 class Tally:
-    """Results of trials: counts by table, line and column, and the breaches."""
+    """Results of trials: counts of what was tried, checked or ended, and the breaches."""
 
     counts: Counter = dataclasses.field(default_factory=Counter)
     breaches: list[Breach] = dataclasses.field(default_factory=list)
-
-    def count(self, table: str, line: str, column: str) -> None:
-        self.counts[table, line, column] += 1
-
-    def ran(self, family: str, solver: str, status: int | None, err: str) -> None:
-        """Count a command, and its message if it failed."""
-        self.count("family", family, "commands")
-        self.count("solver", solver, "commands")
-        if status == 1:
-            words = [line for line in err.splitlines() if line.strip() and not line.startswith("WARNING")]
-            text = " ".join("#" if any(c.isdigit() for c in t) else t for t in " ".join(words).split())
-            self.count(REFUSED, text, "times")
 
 
 Say = Callable[[Done, list[str]], None]
@@ -79,7 +65,6 @@ class Report:
         new = []
         for breach in tally.breaches:
             self.found[breach.group] += 1
-            self.counts["law", breach.law, "breaches"] += 1
             kept = self.groups.setdefault(breach.group, [])
             if len(kept) < KEPT:
                 kept.append(f"{breach.words}\n      {self._keep(breach)}")
@@ -98,23 +83,16 @@ class Report:
 
     @property
     def tried(self) -> int:
-        """The number of trials or commands."""
-        return sum(count for (table, *_), count in self.counts.items() if table in ("kind", "solver"))
+        """The number of tries or commands."""
+        return sum(n for (table, _), n in self.counts.items() if table != "law")
 
     @property
     def breaches(self) -> int:
         return self.found.total()
 
     def text(self) -> str:
-        """Tables of counts, then all groups of breaches with their command lines."""
-        tables: dict[str, dict[str, Counter]] = defaultdict(lambda: defaultdict(Counter))
-        for (table, line, column), count in sorted(self.counts.items()):
-            tables[table][line][column] = count
-        lines = []
-        for table, found in tables.items():
-            shown = sorted(found, key=lambda line: -found[line]["times"])[:SHOWN] if table == REFUSED else found
-            lines += ["", f"{table}:"]
-            lines += [f"{line:40} " + ", ".join(f"{n:7} {name}" for name, n in found[line].items()) for line in shown]
+        """All counts, then all groups of breaches with their command lines."""
+        lines = [f"{n:9} {table}: {name}" for (table, name), n in sorted(self.counts.items())]
         for group, kept in sorted(self.groups.items()):
             lines += ["", f"BREACH {group}, {self.found[group]} times", *(f"    {words}" for words in kept)]
         return "\n".join([*lines, "", f"{self.tried} tried, {self.breaches} breaches in {len(self.groups)} groups"])

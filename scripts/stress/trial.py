@@ -64,7 +64,7 @@ def tally_of_loss(done: Done) -> Tally:
     """The breach of a command that was killed or ended its process."""
     tally = Tally()
     family, solver = done.doing.get("family", "?"), done.doing.get("solver", "?")
-    tally.ran(family, solver, None, "")
+    tally.counts["solver", solver] += 1
     law, words = laws.CRASH, f"the process ended: {done.lost}"
     if done.lost == "hang":
         law, words = laws.HANG, f"no end within {done.job[0].limit:g} s"
@@ -163,7 +163,7 @@ class Trial:
         """Run and check one command; None if there is no result to compare with."""
         ended = self._train(run.argv, MODEL, run)
         self.announce(OUR_SECONDS, family=self.family, solver=run.name, argv=[*run.argv, DATA, MODEL], checking=True)
-        self.tally.ran(self.family, run.name, ended.status, ended.err)
+        self.tally.counts["solver", run.name] += 1
         seen, checks = laws.certified(run, self.case, ended)
         for check in checks:
             self.note(run, check, ended)
@@ -240,8 +240,7 @@ class Trial:
 
     def note(self, run: Run, check: Check, ended: Ended) -> None:
         """Count a check, and save a breach with its files."""
-        self.tally.count("family", self.family, "laws")
-        self.tally.count("law", check.law, "checked")
+        self.tally.counts["law", check.law] += 1
         if check.words:
             names = [name for name in (DATA, WEIGHTS, START) if name == DATA or name in run.argv]
             files = {name: Path(name).read_bytes() for name in names}

@@ -61,7 +61,7 @@ class Program(Peer):
         super().__init__(name, beside, linear, kernel)
         self.variable, self.names = variable, names
 
-    def words(self, options: Options) -> list[str]:
+    def words(self, options: Options | None = None) -> list[str]:
         """The words that start it; none if it is not there."""
         folders = (os.environ.get(self.variable) or os.environ.get("PATH", "")).split(os.pathsep)
         places = (shutil.which(name, path=folder) for folder in folders if folder for name in self.names)

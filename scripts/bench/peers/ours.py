@@ -13,10 +13,10 @@ LINEAR, KERNEL = (*CLASSES, *NUMBERS), (*KERNEL_CLASSES, *KERNEL_NUMBERS)
 
 
 class SvmTrain(Program):
-    def words(self, options: Options) -> list[str]:
+    def words(self, options: Options | None = None) -> list[str]:
         script = Path(sys.executable).with_name("svm-train")
         words = [str(script)] if script.exists() else [sys.executable, "-m", "svmtool", "train"]
-        return [*words, *(["--memory", options.memory] if options.memory else [])]
+        return [*words, *(["--memory", options.memory] if options and options.memory else [])]
 
     def gap(self, model: str) -> float | None:
         from svmtool.formats.models import read

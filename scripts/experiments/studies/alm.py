@@ -15,7 +15,7 @@ import statistics
 from functools import partial
 
 from experiments.declare import Case, Data, Dataset, Experiment, Finding, Outcome, Tool, linear_set, plan
-from experiments.measures import LINEAR, Near, by_rows, finding, geometric_mean, groups, longest_over_shortest, slope
+from experiments.measures import LINEAR, Near, by_rows, finding, geometric_mean, groups, longest_over_shortest, slopes
 
 SETS = ("covtype.binary.scale01.part", "ijcnn1", "w8a", "connect-4", "shuttle.scale", "poker", "imdb.tfidf")
 TRAINED = (74370, 39992, 39800, 54046, 43500)  # rows of the first sets
@@ -115,12 +115,8 @@ def powers(outcomes: list[Outcome]) -> Finding:
 
 
 def over_sizes(outcomes: list[Outcome]) -> Finding:
-    slopes = {f"{o.cell.data}, {o.cell.label}": slope(o.points("seconds")) for o in outcomes if o.cell.label in FORMS}
-    known = {name: s for name, s in slopes.items() if math.isfinite(s)}
-    figures = [f"log-log slopes from {min(known.values()):.2f} to {max(known.values()):.2f}"] if known else []
-    steep = [f"{name} {s:.2f}" for name, s in known.items() if s > LINEAR]
-    checks, tables = {f"slope up to {LINEAR}": [s <= LINEAR for s in known.values()]}, [by_rows(outcomes, "C = 1")]
-    return finding(checks, figures, tables, f"steeper: {', '.join(steep)}" if steep else "")
+    own = [o for o in outcomes if o.cell.label in FORMS]
+    return finding(*slopes(own, dict.fromkeys(FORMS, LINEAR)), [by_rows(outcomes, "Seconds by rows, C = 1")])
 
 
 def over_costs(outcomes: list[Outcome]) -> Finding:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from experiments.declare import Case, Data, Dataset, Experiment, Finding, Outcome, Tool, plan
-from experiments.measures import LINEAR, by_rows, by_sets, faster, finding, groups, mean_ratio, slope
+from experiments.measures import LINEAR, by_rows, by_sets, faster, finding, groups, mean_ratio, slope, slopes
 
 SETS = (
     "a9a", "cod-rna.std", "covtype.binary.scale01.part", "mushrooms", "w8a", "svmguide3", "german.numer_scale",
@@ -55,16 +55,10 @@ def table(outcomes: list[Outcome]) -> Finding:
 
 
 def growth(outcomes: list[Outcome]) -> Finding:
-    linear, tens, figures = [], [], []
-    for row in groups(outcomes):
-        curves = [o.points("seconds", "rows") for o in row.values()]
-        if min(map(len, curves)) > 1:
-            slopes = [slope(some) for some in curves]
-            linear += [s <= LINEAR for s in slopes]
-            tens += [a / b >= TENS for (_, a), (_, b) in zip(*curves, strict=False)]
-            figures.append(f"{row['ALSVM'].cell.data}: log-log slopes {slopes[0]:.2f} and {slopes[1]:.2f}")
-    checks = {"linear in the rows": linear, "FALSVM is tens of times faster": tens}
-    return finding(checks, figures, [by_rows(outcomes, "Training time by rows")])
+    checks, figures = slopes(outcomes, dict.fromkeys(GROWING, LINEAR))
+    pairs = [zip(*(o.points("seconds") for o in row.values()), strict=False) for row in groups(outcomes)]
+    checks["FALSVM is tens of times faster"] = [a / b >= TENS for row in pairs for (_, a), (_, b) in row]
+    return finding(checks, figures, [by_rows(outcomes, "Seconds by rows")])
 
 
 def over_features(outcomes: list[Outcome]) -> Finding:

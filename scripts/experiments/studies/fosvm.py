@@ -10,11 +10,10 @@ the same problem as the one-class SVM where K(x, x) is constant.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from experiments.declare import Case, Data, Dataset, Experiment, Finding, Outcome, Tool, plan
-from experiments.measures import CONSTANT, LINEAR, by_rows, finding, geometric_mean, groups, slope
+from experiments.measures import CONSTANT, LINEAR, by_rows, finding, geometric_mean, groups, slopes
 
 SETS = {  # the normal class, features
     "shuttle.scale": (1, 9), "satimage.scale": (1, 36), "a9a": (-1, 123), "cod-rna.std": (-1, 8),
@@ -42,7 +41,7 @@ POINT = 0.01  # of the area under the ROC curve: as good
 SIZES = {"cod-rna.std": (500, 2_000, 5_000, 20_000), "a9a": (500, 2_000, 5_000, 18_000)}
 ROUNDS = ("-s 80, theta 0.1", "-s 81, theta 0.1")
 CURVE = 10.0  # gamma over rows, times one over the features
-LIMITS = {"rounds": (CONSTANT, CONSTANT), "seconds of a round": (LINEAR, CONSTANT)}  # slopes of FOSVM1 and FOSVM2
+LIMITS = {"iterations": (CONSTANT, CONSTANT), "seconds a round": (LINEAR, CONSTANT)}  # slopes of FOSVM1 and FOSVM2
 
 
 def chosen(group: dict[str, Outcome], name: str) -> dict[str, Any]:
@@ -103,18 +102,16 @@ def _range(shares: list[Any]) -> str:
 
 
 def growth(outcomes: list[Outcome]) -> Finding:
-    checks: dict[str, list[bool]] = {f"{name}: slope of {what}": [] for name in OWN for what in LIMITS}
-    figures = []
-    for group in groups(outcomes):
-        for k, key in enumerate(ROUNDS):
-            each = [(s["rows"], s["seconds"] / max(s["iterations"], 1)) for s in group[key].steps]
-            slopes = slope(group[key].points("iterations", "rows")), slope(each)
-            for (what, limits), s in zip(LIMITS.items(), slopes, strict=True):
-                if math.isfinite(s):
-                    checks[f"{OWN[k]}: slope of {what}"].append(s <= limits[k])
-                    figures.append(f"{group[key].cell.data}, {OWN[k]}: log-log slope of {what} {s:.2f}")
     own = [o for o in outcomes if o.cell.label in ROUNDS]
-    return finding(checks, figures, [by_rows(own, "Rounds by rows", "iterations"), by_rows(outcomes, "Times by rows")])
+    for step in [step for o in own for step in o.steps]:
+        step["seconds a round"] = step["seconds"] / max(step["iterations"], 1)
+    checks: dict[str, list[bool]] = {}
+    figures, tables = [], [by_rows(outcomes, "Seconds by rows")]
+    for fact, limits in LIMITS.items():
+        some, words = slopes(own, dict(zip(ROUNDS, limits, strict=True)), fact)
+        checks, figures = checks | some, [*figures, f"of {fact}", *words]
+        tables.append(by_rows(own, f"{fact.capitalize()} by rows", fact))
+    return finding(checks, figures, tables)
 
 
 SOURCE = "Le et al. 2015 (FOSVM), "

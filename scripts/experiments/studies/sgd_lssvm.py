@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from experiments.declare import Case, Data, Experiment, Finding, Outcome, Tool, plan
-from experiments.measures import LINEAR, by_rows, by_sets, faster, finding, groups, mean_ratio, slope
+from experiments.measures import LINEAR, by_rows, by_sets, faster, finding, groups, mean_ratio, slopes
 
 SETS = {  # C and gamma
     "a9a": (1.0, 0.05), "cod-rna.std": (1.0, 0.1), "mushrooms": (1.0, 0.05), "svmguide1": (10.0, 5.0),
@@ -66,17 +66,11 @@ def varied(outcomes: list[Outcome]) -> Finding:
 
 
 def growth(outcomes: list[Outcome]) -> Finding:
-    linear, figures = [], []
-    for row in groups(outcomes):
-        slopes = {tool: slope(some) for tool, o in row.items() if (some := o.points("seconds", "rows"))[1:]}
-        if ALGORITHM in slopes:
-            linear.append(slopes[ALGORITHM] <= LINEAR)
-            steps = slope(row[ALGORITHM].points("iterations", "rows"))
-            words = ", ".join(f"{tool} {value:.2f}" for tool, value in slopes.items())
-            figures.append(f"{row[ALGORITHM].cell.data}: log-log slopes {words}, of the iterations {steps:.2f}")
-    why = "an iteration costs n kernel values, and the number of iterations is not constant (slopes above)"
-    tables = [by_rows(outcomes, "Training time by rows")]
-    return finding({"linear in the rows": linear}, figures, tables, "" if all(linear) else why)
+    checks, figures = slopes(outcomes, {ALGORITHM: LINEAR})
+    steps = slopes([o for o in outcomes if o.cell.label == ALGORITHM], {}, "iterations")[1]
+    why = "an iteration costs n kernel values, and the number of iterations is not constant"
+    tables = [by_rows(outcomes, "Seconds by rows"), by_rows(outcomes, "Iterations by rows", "iterations")]
+    return finding(checks, [*figures, "of the iterations:", *steps], tables, "" if all(*checks.values()) else why)
 
 
 SOURCE = "Nguyen et al. 2015 (SGD-LSSVM), "
