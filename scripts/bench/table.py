@@ -93,10 +93,8 @@ def groups_of(row: Row) -> list[tuple]:
     mb, classes, solver, kernel, C = (row[name] for name in ("mb", "classes", "solver", "kernel", "C"))
     sizes = [(LARGE_MB, "files from 3 MB"), (MIDDLE_MB, "files of 1 to 3 MB"), (0.0, "files under 1 MB")]
     size = next((0, k, name) for k, (least, name) in enumerate(sizes) if mb >= least)
-    kinds = ["two classes", "several classes", "numbers"]
-    kind = 2 if classes is None else int(classes > 2)
-    number = (1, kernel, solver, f"-s {solver}{' -t 2' if kernel else ''}")
-    return [size, number, (2, C, f"C = {C:g}"), (3, kind, kinds[kind])]
+    kind = (3, 2, "numbers") if classes is None else (3, 1, "several classes") if classes > 2 else (3, 0, "two classes")
+    return [size, (1, kernel, solver, f"-s {solver}{' -t 2' if kernel else ''}"), (2, C, f"C = {C:g}"), kind]
 
 
 def text(rows: list[Row], pairs: int, machine: str) -> str:

@@ -14,7 +14,7 @@ import signal
 import subprocess
 import sys
 import time
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -52,9 +52,6 @@ class Stage(NamedTuple):
     whole: dict[str, bytes]
     seconds: float
 
-    def begin(self, limit: int | None = None) -> subprocess.Popen:
-        return begin(self.job, self.folder, limit)
-
     def files(self, finished: bool) -> Found:
         """Each output is the old file or the new one, and inputs are unchanged."""
         found = []
@@ -73,9 +70,8 @@ class Stage(NamedTuple):
 
     def again(self) -> Found:
         """The same command works afterwards, and no other files are left."""
-        status, err = finish(self.begin())
-        found = [("the next run works", f"{status}: {err[-300:]}")] if status != 0 else []
-        return found + left(self.folder)
+        status, err = finish(begin(self.job, self.folder))
+        return ([("the next run works", f"{status}: {err[-300:]}")] if status != 0 else []) + left(self.folder)
 
 
 @lru_cache
@@ -147,55 +143,39 @@ def spoken(err: str, status: int | None) -> Found:
     return []
 
 
-def ended(job: str, how: str, found: Found, ending: str) -> tuple[str, str]:
-    if found:
-        raise Breached(f"svm-{job}", *((law, f"{how}: {words}") for law, words in found))
-    return f"svm-{job}", ending
-
-
-def kill(rng: random.Random, folder: Path) -> tuple[str, str]:
-    """SIGKILL at a random moment."""
-    at = stage(rng, folder)
-    delay, process = rng.random() * at.seconds, at.begin()
-    time.sleep(delay)
-    process.kill()
-    done = finish(process)[0] == 0
-    return ended(at.job, f"after {delay:.3f} s", at.files(done) + at.again(), "over before" if done else "killed")
-
-
-def interrupt(rng: random.Random, folder: Path) -> tuple[str, str]:
-    """Ctrl-C at a random moment, and sometimes a second."""
-    at, twice = stage(rng, folder), rng.random() < 0.2
-    delay, process = rng.random() * at.seconds, at.begin()
-    time.sleep(delay)
-    process.send_signal(signal.SIGINT)
+def disturbed(rng: random.Random, folder: Path, how: str) -> tuple[str, str]:
+    """A job that is killed or interrupted at a random moment, sometimes twice, or may write only small files."""
+    at, twice = stage(rng, folder), how == "interrupted" and rng.random() < 0.2
+    limit, delay = int(2 ** rng.uniform(0.0, 17.0)) if how == "refused" else None, rng.random() * at.seconds
+    process = begin(at.job, at.folder, limit)
+    if limit is None:
+        time.sleep(delay)
+        process.send_signal(signal.SIGKILL if how == "killed" else signal.SIGINT)
     if twice:
         time.sleep(rng.uniform(0.0, 0.01))
         process.send_signal(signal.SIGINT)
     status, err = finish(process)
-    found = spoken(err, status)
-    lines = [text for text in err.splitlines() if text.startswith(("interrupted", "stopping"))]
-    best = any(text.startswith("stopping") for text in lines)  # the model is the best so far
-    if not found and status not in (0, 130):
-        found.append(("0 or 130", f"status {status}: {err[-300:]}"))
-    if not found and status == 130 and not 1 <= len(lines) <= 1 + best:
-        found.append(("one line, in training two", err[-300:]))
-    found += [] if best else at.files(status == 0)
-    found += left(at.folder) + at.again()
-    how = f"after {delay:.3f} s{', twice' * twice}"
-    return ended(at.job, how, found, "over before" if status == 0 else "interrupted")
-
-
-def full(rng: random.Random, folder: Path) -> tuple[str, str]:
-    """Limit the size of files, as on a full disk."""
-    at, limit = stage(rng, folder), int(2 ** rng.uniform(0.0, 17.0))
-    status, err = finish(at.begin(limit))
-    found = spoken(err, status)
-    if not found and status not in (0, 1) or status == 1 and not err.strip():
+    found, best = [] if how == "killed" else spoken(err, status), False
+    if how == "interrupted":
+        lines = [text for text in err.splitlines() if text.startswith(("interrupted", "stopping"))]
+        best = any(text.startswith("stopping") for text in lines)  # the model is the best so far
+        if not found and status not in (0, 130):
+            found.append(("0 or 130", f"status {status}: {err[-300:]}"))
+        if not found and status == 130 and not 1 <= len(lines) <= 1 + best:
+            found.append(("one line, in training two", err[-300:]))
+        found += left(at.folder)
+    elif how == "refused" and (not found and status not in (0, 1) or status == 1 and not err.strip()):
         found.append(("0, or 1 and a sentence", f"status {status}: {err[-300:]}"))
-    found += at.files(status == 0) + at.again()
-    return ended(at.job, f"files of {limit} bytes at most", found, "enough space" if status == 0 else "refused")
+    found += ([] if best else at.files(status == 0)) + at.again()
+    if found:
+        when = f"files of {limit} bytes at most" if limit else f"after {delay:.3f} s{', twice' * twice}"
+        raise Breached(f"svm-{at.job}", *((law, f"{when}: {words}") for law, words in found))
+    return f"svm-{at.job}", "ended before" if status == 0 else how
 
+
+kill = partial(disturbed, how="killed")
+interrupt = partial(disturbed, how="interrupted")
+full = partial(disturbed, how="refused")
 
 FLAG = re.compile(r"(?<![\w-])--?[a-zA-Z][\w-]*")
 VALUES = [

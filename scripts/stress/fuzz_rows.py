@@ -53,8 +53,8 @@ def damaged(rng: random.Random, folder: Path) -> tuple[str, str]:
             _damage(name, rng, place / ROWS)
     status, said = _trained(place, number, MODEL)
     refused = status == 1 and "it exists and is no folder of rows" in said and not (place / MODEL).exists()
-    words = ""
-    if status < 0 or "Traceback" in said or (status and not refused and not forged):
+    words, lost = "", status < 0 or "Traceback" in said
+    if lost or (status and not refused and not forged):
         words = f"status {status}: {said}"
     elif not (refused or forged) and (place / MODEL).read_bytes() != clean:
         words = f"another model: {said}"
@@ -79,7 +79,7 @@ def _trained(folder: Path, number: int, model: str) -> tuple[int, str]:
             out = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
             os.dup2(out, 1)
             os.dup2(out, 2)
-            sys.stdout, sys.stderr = os.fdopen(1, "w", closefd=False), os.fdopen(2, "w", closefd=False)
+            sys.stdout, sys.stderr = (os.fdopen(k, "w", 1, closefd=False) for k in (1, 2))
             os.chdir(folder)
             row_folder.ROW_BYTES_PER_TEXT_BYTE = 1e9  # puts the rows of any file on disk
             chosen = ("-s", str(number), *method_of(registry.find(number)))
@@ -87,9 +87,6 @@ def _trained(folder: Path, number: int, model: str) -> tuple[int, str]:
         except BaseException:
             traceback.print_exc()
         finally:
-            with contextlib.suppress(BaseException):
-                sys.stdout.flush()
-                sys.stderr.flush()
             os._exit(status)
     end = time.monotonic() + SECONDS
     while not (done := os.waitpid(child, os.WNOHANG))[0]:
@@ -132,18 +129,15 @@ def _damage(name: str, rng: random.Random, rows: Path) -> None:
         os.truncate(path, rng.choice((0, 1, path.stat().st_size - 1, path.stat().st_size + 8, 10**9)))
     elif name == "exchange":  # of two files
         a, b = (rows / of for of in rng.sample(NAMES, 2))
-        a.rename(rows / "x")
-        b.rename(a)
-        (rows / "x").rename(b)
+        a.rename(rows / "x"), b.rename(a), (rows / "x").rename(b)
     elif name == "kind":  # a pipe, a folder, a link or nothing in place of a file
-        made = rng.choice(("pipe", "folder", "link", "loop", "device", "nothing"))
+        links = {"link": "../clean", "loop": path.name, "device": "/dev/zero"}
+        made = rng.choice(("pipe", "folder", *links, "nothing"))
         path.unlink()
-        if made == "pipe":
-            os.mkfifo(path, 0o600)
-        elif made == "folder":
-            path.mkdir()
+        if made in links:
+            path.symlink_to(links[made])
         elif made != "nothing":
-            path.symlink_to({"link": "../clean", "loop": path.name, "device": "/dev/zero"}[made])
+            os.mkfifo(path, 0o600) if made == "pipe" else path.mkdir()
     elif name == "rights":  # writable by others, or unreadable
         path = rng.choice((rows, path))
         path.chmod(rng.choice((0o000, 0o666, 0o777)) | (0o700 if path == rows else 0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import math
 import os
 import shlex
@@ -205,10 +206,9 @@ class Trial:
         theirs = self._peer(seen[0], peers.TIGHT) if len(np.unique(self.case.rows.labels)) > 1 else None
         if theirs is not None and seen[0].run.row.word != "nu_svc":  # its scale depends on the model
             points.append((laws.DUAL, seen[0].run.key, *theirs[:2], f"{theirs[2]} -e {peers.TIGHT}", None))
-        for mine in seen:
-            for law, key, value, rounding, words, of in points:
-                if key == mine.run.key and of is not mine:
-                    self.note(mine.run, laws.bound_holds(law, mine, value, rounding, words), mine.ended)
+        for mine, (law, key, value, rounding, words, of) in itertools.product(seen, points):
+            if key == mine.run.key and of is not mine:
+                self.note(mine.run, laws.bound_holds(law, mine, value, rounding, words), mine.ended)
 
     def _peer(self, mine: Certified, rule: str | None) -> tuple[float, float, str, float] | None:
         """P of the peer's model for the same problem, its rounding, the peer's command and its seconds."""

@@ -50,10 +50,6 @@ def _rows(X, dense: bool):
     if dense:
         return dlib.vectors([dlib.vector(row) for row in X.toarray().tolist()])
     rows = dlib.sparse_vectors()
-    for i in range(X.shape[0]):
-        at = slice(X.indptr[i], X.indptr[i + 1])
-        row = dlib.sparse_vector()
-        for j, value in zip(X.indices[at].tolist(), X.data[at].tolist(), strict=True):
-            row.append(dlib.pair(j, value))
-        rows.append(row)
+    for x in np.split(np.rec.fromarrays((X.indices, X.data)), X.indptr[1:-1]):
+        rows.append(dlib.sparse_vector([dlib.pair(j, value) for j, value in x.tolist()]))
     return rows
