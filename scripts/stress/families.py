@@ -187,14 +187,10 @@ def one_hot(rng):
 @family
 def hashed_ngrams(rng):
     """Rows of unit length over many columns, most of which occur once."""
-    n, d = size(rng, 20, 200), size(rng, 1000, 60000)
-    y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
-    rows = []
+    y, d, rows = np.where(rng.random(size(rng, 20, 200)) < 0.5, 1.0, -1.0), size(rng, 1000, 60000), []
     for c in y:
-        columns = set(rng.integers(0, d, size(rng, 5, 100)).tolist())
-        columns |= set((int(c > 0) + 2 * rng.integers(0, 20, 3)).tolist())
-        value = float(rng.choice([1.0, -1.0])) / len(columns) ** 0.5
-        rows.append({j: value for j in columns})
+        columns = {*rng.integers(0, d, size(rng, 5, 100)).tolist(), *(int(c > 0) + 2 * rng.integers(0, 20, 3)).tolist()}
+        rows.append(dict.fromkeys(columns, float(rng.choice([1.0, -1.0])) / len(columns) ** 0.5))
     return of_lists(rows, y)
 
 
@@ -229,12 +225,9 @@ def hundred_classes(rng):
 @family
 def rare_positives(rng):
     """One positive row in a thousand, or only one."""
-    n, d = size(rng, 300, 2000), size(rng, 2, 15)
-    X, y = rng.normal(size=(n, d)), -np.ones(n)
-    y[: max(1, n // 1000)] = 1.0
-    X[y > 0] += rng.choice([0.0, 2.0])
-    order = rng.permutation(n)
-    return of_dense(X[order], y[order])
+    X = rng.normal(size=(size(rng, 300, 2000), size(rng, 2, 15)))
+    y = np.where(rng.permutation(len(X)) < max(1, len(X) // 1000), 1.0, -1.0)
+    return of_dense(X + (y > 0)[:, None] * rng.choice([0.0, 2.0]), y)
 
 
 @family

@@ -69,8 +69,7 @@ class Broken(Exception):
 
 
 def _converted(rng: random.Random, form: str) -> str:
-    made = _table(rng, form)
-    suffix = "npz" if form in (*SPARSE, "dense") else {"libsvm": "txt"}.get(form, form)
+    made, suffix = _table(rng, form), "npz" if form in (*SPARSE, "dense") else {"libsvm": "txt"}.get(form, form)
     source = Path(f"in.{suffix}")
     options = _write(rng, made, source, form)
     damage = rng.choice((None, None, "bytes", "bytes", "arrays" if suffix == "npz" else "encoding", "names"))
@@ -81,17 +80,18 @@ def _converted(rng: random.Random, form: str) -> str:
     elif damage == "encoding":
         code = rng.choice(("utf-16", "utf-16-le", "utf-32", "utf-8-sig", "cp037"))
         source.write_bytes(source.read_bytes().decode("utf-8", "replace").encode(code, "replace"))
-    whole = damage in (None, "names")
-    if error := _convert(str(source), "out", *options):
-        if whole:
+    error = _convert(str(source), "out", *options)
+    if damage in (None, "names"):
+        if error:
             raise Broken("whole tables are read", f"{error} ({source} {' '.join(options)})")
-        return "refused"
-    if whole:
         _compare(made)
-    _round_trip(rng, "--one-hot" in options)
+    if error:
+        return "refused"
+    named = ["--names", "out.names"] if Path("out.names").exists() else []
+    _round_trip(rng, named, "--one-hot" in options)
     if rng.random() < 0.2:
-        _show(rng)
-    if damage == "names" and Path("out.names").exists():
+        _show(rng, named)
+    if damage == "names" and named:
         Path("bad.names").write_bytes(mutated(rng, Path("out.names").read_bytes()))
         return "names refused" if _convert(str(source), "named", "--names", "bad.names") else "read"
     return "read"
@@ -126,17 +126,15 @@ def _convert(source: str, target: str, *options: str) -> str:
     return error
 
 
-def _round_trip(rng: random.Random, one_hot: bool) -> None:
+def _round_trip(rng: random.Random, named: list[str], one_hot: bool) -> None:
     """The file `out` in another form and back has the same numbers."""
-    whole = _numbers("out")
-    if not whole:
+    if not (whole := _numbers("out")):
         return
-    named = ["--names", "out.names"] if Path("out.names").exists() else []
     kind = rng.choice(["npz"] if one_hot else ["npz", "csv", "tsv", *PARQUET])  # values' columns are features there
     if error := _convert("out", f"back.{kind}", *named):
-        if kind != "npz" and "choose .npz, which is sparse" in error:
-            return
-        raise Broken("the way back", f"{error} ({kind})")
+        if kind == "npz" or "choose .npz, which is sparse" not in error:
+            raise Broken("the way back", f"{error} ({kind})")
+        return
     if kind != "npz":
         named = [*(named or ["--label", "label"]), *(["--header"] if kind != "parquet" else [])]
     if _convert(f"back.{kind}", "again", *named) or _numbers("again") != whole:
@@ -167,7 +165,7 @@ def _compare(made: Made) -> None:
             raise Broken("the same numbers", f"row {i + 1}: {values}, not {row}"[:500])
 
 
-def _show(rng: random.Random) -> None:
+def _show(rng: random.Random, names: list[str]) -> None:
     """The names of `out` in what people and programs read."""
     rows = _numbers("out")
     labels = sorted({int(label) for label, _ in rows if abs(label) < 1e9})[:5]
@@ -178,7 +176,6 @@ def _show(rng: random.Random) -> None:
     weights = "\n".join(" ".join(repr(rng.choice(NUMBERS) or 0.5) for _ in range(columns)) for _ in range(width))
     head = f"solver_type L2R_LR\nnr_class {len(labels)}\nlabel {' '.join(map(str, labels))}\nnr_feature {width}\n"
     Path("m").write_text(f"{head}bias -1\nw\n{weights}\n")
-    names = ["--names", "out.names"] if Path("out.names").exists() else []
     for argv in (("inspect", "m"), ("export", "--json", "m"), ("export", "--c", "-o", "m.c", "m")):
         error, out = _run(*argv, *names)
         if error or "--json" in argv and json.loads(out)["labels"] != labels:
@@ -238,18 +235,16 @@ def _write(rng: random.Random, made: Made, path: Path, form: str) -> list[str]:
         texts = [made.names, *([_notation(rng, cell) for cell in row] for row in rows)]
         bare = not any("\r" in text for row in texts for text in row)  # csv does not quote these
         quoting = rng.choice((csv.QUOTE_MINIMAL, csv.QUOTE_ALL)) if bare else csv.QUOTE_ALL
-        ends = rng.choice(("\n", "\r\n"))
-        csv.writer(out, delimiter=mark, quoting=quoting, lineterminator=ends).writerows(texts)
+        csv.writer(out, delimiter=mark, quoting=quoting, lineterminator=rng.choice(("\n", "\r\n"))).writerows(texts)
         path.write_bytes(out.getvalue().encode(rng.choice(("utf-8", "utf-8", "utf-8-sig"))))
         return ["--header", *options, *(["--delimiter", mark] if form == "csv" else [])]
-    X, y = np.array(made.columns[:-1]).T, np.array(made.columns[-1])
-    save = rng.choice((np.savez, np.savez_compressed))
+    X, y, save = np.array(made.columns[:-1]).T, np.array(made.columns[-1]), rng.choice((np.savez, np.savez_compressed))
     if form == "dense":
         save(path, X=rng.choice((np.asarray, np.asfortranarray))(X), y=y)
         return []
     form = "csr" if form == "dia" and X.size > 1000 else form
     sparse.save_npz(path, getattr(sparse, f"{form}_{rng.choice(('matrix', 'array'))}")(X))
     with np.load(path) as archive:
-        arrays = dict(archive)
-    save(path, **arrays, **{rng.choice(("y", "label", "target")): rng.choice((y, y[:, None], y.astype("i4")))})
+        arrays = {**archive, rng.choice(("y", "label", "target")): rng.choice((y, y[:, None], y.astype("i4")))}
+    save(path, **arrays)
     return []

@@ -11,7 +11,6 @@ A model is trained on random rows of 1 to 17 digits and any magnitude, or a muta
 from __future__ import annotations
 
 import json
-import math
 import random
 import re
 import shutil
@@ -178,7 +177,7 @@ def _same_again(model) -> list[tuple[str, str]]:
 
 def _exported(model, reads: list[str], compiled: bool) -> list[tuple[str, str]]:
     """Check the numbers of the exported files."""
-    found, flat, wanted, got = [], isinstance(model, LinearModel), _numbers(model), {}
+    found, flat, wanted = [], isinstance(model, LinearModel), _numbers(model)
     if "export --json" in reads:
         try:
             content = json.loads(Path("m.json").read_text(), parse_constant=_refuse)
@@ -187,15 +186,15 @@ def _exported(model, reads: list[str], compiled: bool) -> list[tuple[str, str]]:
         if flat:
             got = {"W": [*content["weights"], *([] if content["bias"] is None else [content["bias_weights"]])]}
         else:
-            vectors = content["support_vectors"]["values"]
-            got = {"coef": content["coefficients"], "values": vectors, "rho": content["rho"]}
+            got = {"coef": content["coefficients"], "values": content["support_vectors"]["values"]}
+            got["rho"] = content["rho"]
         found += _apart(wanted, got, "JSON")
     if "export --c" in reads:
         arrays = {n: [float(t) for t in x.split(",") if t.strip()] for n, x in NUMBERS.findall(Path("m.c").read_text())}
         names = {"weights": "W"} if flat else {"coefficients": "coef", "values": "values", "rho": "rho"}
         wanted |= {"W": model.W[: model.n_features].ravel()} if flat else {}
         found += _apart(wanted, {ours: arrays[theirs] for theirs, ours in names.items() if wanted[ours].size}, "C")
-        if not all(math.isfinite(x) for numbers in arrays.values() for x in numbers):
+        if not np.all(np.isfinite([x for numbers in arrays.values() for x in numbers])):
             found.append(("C", "a number that is not finite"))
         found += compiles("m.c") if compiled else []
     return found
