@@ -12,6 +12,7 @@ import scipy.sparse
 
 from svmtool.auditing import readers
 from svmtool.models.linear import LinearModel
+from svmtool.params import LINEAR
 
 SEED = 1
 NO_MEMORY = 77  # exit status of a cell that cannot have the memory that it needs
@@ -67,6 +68,6 @@ class Fitted:
             return cls(seconds, np.pad(W, (0, d - len(W))), b, facts=facts)
         support = scipy.sparse.csr_matrix((made.values, made.indices, made.indptr), shape=(made.total_sv, d))
         coefficients, b = sign * made.coef[0], -sign * float(made.rho[0])
-        if made.kernel.kind == "linear":
+        if made.kernel.kind == LINEAR:
             return cls(seconds, support.T @ coefficients, b, facts={"support": support.shape[0], **facts})
         return cls(seconds, kernel=(support, coefficients, b, made.kernel.gamma), facts=facts)

@@ -14,9 +14,11 @@ from conftest import REPOSITORY
 
 sys.path.insert(0, str(REPOSITORY / "scripts"))
 
+import svmtool
 from experiments import certify, report, sets, studies
 from experiments.declare import Cell, Data, Dataset, Experiment, Finding, Outcome
 from experiments.measures import OURS, leasts, quicker, reached, seconds_near, within_noise
+from experiments.problem import Fitted
 from experiments.runner import Runner
 from experiments.studies import alm
 from svmtool import __version__, registry
@@ -125,6 +127,25 @@ def test_a_papers_run_records_its_iterates_and_ends_before_its_limit(runner):
     assert "trace" not in runner.run(cell_of("ours", "-s 40", SMALL, "squared", {"method": "fast"}, (1e-3,))).last
     cut = runner.run(cell_of("ours", "-s 40", SMALL, "squared", {"max_seconds": 1e-9}))
     assert cut.ended == "over time" and not cut.steps and cut.weights == [cut.cut] and "objective" in cut.cut
+
+
+def test_models_of_any_kind_are_read_into_the_same_answer():
+    rng = np.random.default_rng(4)
+    X, y = rng.normal(size=(40, 3)), np.where(rng.random(40) < 0.5, -1, 1)
+    y[0] = -1  # whose class is the first, and positive in LIBSVM's model
+    Z = scipy.sparse.csr_matrix(X)
+    for given in ({"kernel": "linear"}, {"kernel": "rbf", "gamma": 0.5}, {"solver": 2, "bias": 1.0}):
+        done = svmtool.fit(Z, y, **given)
+        found = Fitted.of(done, 0.0, 3)
+        assert (found.kernel is None) == (given.get("kernel") != "rbf")
+        sign = 1.0 if done.model.labels[0] == 1 else -1.0
+        wanted = sign * np.ravel(svmtool.decision_values(done, Z))
+        if found.kernel is None:
+            values = X @ found.w + found.b
+        else:
+            support, a, b, gamma = found.kernel
+            values = certify.kernel_values(support, a, gamma, Z) + b
+        assert values == pytest.approx(wanted, rel=1e-9, abs=1e-12)
 
 
 def test_a_paper_without_its_algorithm_is_a_fault(runner):
