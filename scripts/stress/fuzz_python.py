@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 import svmtool
 from stress import fuzz_arguments as hostile
@@ -141,7 +142,8 @@ def check_values(found: Any, converged: bool, bounded: bool = True) -> None:
 
 
 def check_answers(values: Any, n: int | None) -> None:
-    if not isinstance(values, np.ndarray) or values.ndim not in (1, 2) or (n is not None and len(values) != n):
+    answers = isinstance(values, np.ndarray) or sparse.issparse(values)  # of several labels a row
+    if not answers or values.ndim not in (1, 2) or (n is not None and values.shape[0] != n):
         raise Unsound(f"predictions of shape {getattr(values, 'shape', None)} for {n} rows")
 
 
