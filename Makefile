@@ -39,7 +39,7 @@ test-kernels: .venv/tools  ## run the tests with the BLAS kernels of each proces
 test-oldest:  ## run the tests in a copy with the oldest versions that pyproject.toml allows; OLDEST_PYTHON=python3.10
 	rm -rf .venv-oldest && mkdir .venv-oldest
 	git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents --target-directory .venv-oldest
-	sed -n 's/^\(dependencies\|test\) = //p' pyproject.toml | grep -o '[a-z-]*>=[0-9.]*' | sed 's/>=/==/' > .venv-oldest/oldest.txt
+	sed -n 's/^\(dependencies\|test\) = //p' pyproject.toml | grep -o '[a-z0-9-]*>=[0-9.]*' | sed 's/>=/==/' > .venv-oldest/oldest.txt
 	cd .venv-oldest && env -u MAKEFLAGS -u MAKELEVEL PIP_CONSTRAINT="$$PWD/oldest.txt" $(MAKE) test PYTHON=$(OLDEST_PYTHON)
 
 test-spark: $(SPARK_ENV)/installed  ## run the tests of --spark, with pyspark (some 500 MB); needs Java 17; PYSPARK=3.5
@@ -57,7 +57,7 @@ bench: .venv/tools  ## time svmtool against LIBLINEAR (LIBLINEAR_DIR), LIBSVM (L
 	  $(if $(SEED),--seed $(SEED)) $(if $(DATA),--data $(DATA) --data data) \
 	  $(if $(wildcard .venv-peers/bin/python),--peer-python .venv-peers/bin/python)
 
-experiments: .venv/drawing .venv-peers/installed  ## the papers' experiments; ONLY=alm-table1,.. QUICK=1 DATA=folder
+experiments: .venv/tools .venv-peers/installed  ## the papers' experiments; ONLY=alm-table1,.. QUICK=1 DATA=folder
 	$(BIN)/python scripts/experiments --peer-python .venv-peers/bin/python $(if $(ONLY),--only $(ONLY)) $(if $(QUICK),--quick) \
 	  $(if $(DATA),--data $(DATA) --data data)
 
@@ -105,10 +105,6 @@ $(SPARK_ENV)/installed: $(SOURCES)
 .venv-docs/installed: pyproject.toml
 	test -x .venv-docs/bin/pip || $(PYTHON) -m venv .venv-docs
 	.venv-docs/bin/pip install --quiet --disable-pip-version-check 'mkdocs-material>=9.5'
-	@touch $@
-
-.venv/drawing: .venv/tools
-	$(BIN)/pip install --quiet --disable-pip-version-check matplotlib
 	@touch $@
 
 # A tool that cannot be installed is named in the report; the others are measured.
