@@ -13,7 +13,9 @@ from svmtool.errors import SvmtoolError, visible
 GREY, FAINT = "#7b8794", "#b8c2cc"
 BLUE, ORANGE, GREEN, RED = "#2f7fc1", "#d0661b", "#2a8a57", "#cf4a52"  # legible on white and on black
 SUFFIXES = ("png", "svg", "pdf")
-NAME_LENGTH = 34  # characters of a bar's name
+NAME_LENGTH, HEADING_LENGTH = 28, 11  # characters of a bar's name, and of a heading for each inch of the picture
+NUMBER_WIDTH = 40  # points
+LARGEST = 1e300  # numbers beyond it are drawn there
 BAR_HEIGHT = 0.22  # inches, with the space to the next one
 # Text stays text, a name with $ is no formula, and equal pictures are equal files.
 SETTINGS = {
@@ -104,15 +106,20 @@ def bars(figure: Any, groups: Sequence[tuple[str, Sequence[tuple[str, float]]]])
     every = figure.subplots(len(groups), 1, sharex=True, squeeze=False, height_ratios=[n + 0.6 for n in counts])[:, 0]
     for axes, (heading, rows) in zip(every, groups, strict=True):
         values = [value for _, value in rows]
-        drawn = axes.barh(range(len(rows)), values, 0.65, color=[BLUE if v >= 0 else ORANGE for v in values])
+        lengths = [min(max(v, -LARGEST), LARGEST) for v in values]
+        drawn = axes.barh(range(len(rows)), lengths, 0.65, color=[BLUE if v >= 0 else ORANGE for v in values])
         axes.bar_label(drawn, [f"{v:.3g}" for v in values], padding=3, fontsize="small")
         axes.set_yticks(range(len(rows)), [shortened(visible(name), NAME_LENGTH) for name, _ in rows])
         axes.set_ylim(len(rows) - 0.5, -0.5)
-        axes.set_title(shortened(visible(heading), 70), fontsize="medium", loc="left")
+        axes.set_title(" ", fontsize="medium")  # room for the heading, which begins at the names
+        place = {"xytext": (4, 6), "textcoords": "offset points", "in_layout": False}
+        text = shortened(visible(heading), int(HEADING_LENGTH * figure.get_figwidth()))
+        axes.annotate(text, (0.0, 1.0), xycoords=("figure fraction", "axes fraction"), **place)
         axes.axvline(0.0, color=GREY, linewidth=0.8)
         axes.tick_params(length=0, labelbottom=False)
+        axes.tick_params("y", pad=NUMBER_WIDTH if min(values) < 0.0 else 4)  # numbers stand between names and bars
         axes.spines[:].set_visible(False)
-        axes.margins(x=0.2)
+        axes.margins(x=0.02)
 
 
 def height_of_bars(counts: Sequence[int]) -> float:

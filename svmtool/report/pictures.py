@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from svmtool.drawing import BLUE, FAINT, GREEN, GREY, ORANGE, RED, bars, height_of_bars, inline, shortened
+from svmtool.drawing import BLUE, FAINT, GREEN, GREY, LARGEST, ORANGE, RED, bars, height_of_bars, inline, shortened
 from svmtool.errors import visible
 from svmtool.report.classes import Classes, Curve
 
@@ -15,6 +15,7 @@ EACH_COLOURED = 4  # classes up to which each curve has a colour and a line in t
 COLOURS = (BLUE, ORANGE, GREEN, RED)
 POINTS, POINTS_OF_MANY = 400, 80  # of a curve
 MANY = 20  # curves from which on each has fewer points
+FEW = 12  # classes of a small confusion matrix
 MAX_NAMED = 30  # classes up to which rows and columns of the confusion matrix have names
 LONGEST, LEGEND_LENGTH = 16, 54  # characters of a class in the matrix, and of a line in a legend
 MAX_DOTS = 3000
@@ -131,6 +132,7 @@ def confusion(matrix: np.ndarray, names: list[str]) -> str:
     k = len(matrix)
     shares = matrix / np.maximum(matrix.sum(axis=1, keepdims=True), 1)
     labels = [shortened(visible(name), LONGEST) for name in names]
+    side = 4.5 if k <= FEW else 6.5  # inches
 
     def draw(figure: Any) -> None:
         from matplotlib.colors import to_rgb
@@ -152,16 +154,17 @@ def confusion(matrix: np.ndarray, names: list[str]) -> str:
         axes.set_yticks(range(k), labels, fontsize="small")
         turned = max(map(len, labels)) * k > 40
         axes.set_xticks(range(k), labels, fontsize="small", rotation=90 if turned else 0)
-        size = min(10.0, 220.0 / k / max(2, len(str(matrix.max()))))
+        size = min(10.0, 45.0 * side / k / max(2, len(str(matrix.max()))))
         for i, j in zip(*np.nonzero(matrix), strict=True):
             colour = "white" if cells[i, j, 3] > 0.6 else "black"
             axes.text(j, i, str(matrix[i, j]), color=colour, fontsize=size, ha="center", va="center")
 
-    return inline("Confusion matrix: rows by true and predicted class", draw, 4.5, 4.6)
+    return inline("Confusion matrix: rows by true and predicted class", draw, side, side + 0.1)
 
 
 def against(truth: np.ndarray, predicted: np.ndarray) -> tuple[str, int]:
     """Predicted against true values, and the number of rows that are drawn."""
+    truth, predicted = np.clip((truth, predicted), -LARGEST, LARGEST)
     low, high = min(truth.min(), predicted.min()), max(truth.max(), predicted.max())
     chosen = np.linspace(0, len(truth) - 1, min(len(truth), MAX_DOTS)).astype(int)
 

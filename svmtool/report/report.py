@@ -141,7 +141,7 @@ def of_regression(truth: np.ndarray, predicted: np.ndarray) -> dict[str, Any]:
     errors = RegressionErrors()
     errors.add(truth, predicted)
     against, drawn = pictures.against(truth, predicted)
-    differences = predicted - truth
+    differences = np.clip(predicted - truth, -drawing.LARGEST, drawing.LARGEST)
     return {
         "errors": errors, "against": against, "drawn": drawn, "residuals": pictures.residuals(differences),
         "quartiles": np.quantile(differences, QUARTILES[1:4]).tolist(),

@@ -57,7 +57,7 @@ def check(text: str) -> None:
     assert len(found.names) == len(set(found.names))
     places = {f"#{name}" for name in found.names}
     assert all(load in places or load.startswith("data:image/png;base64,") for load in found.loads)
-    assert all(place in places for place in re.findall(r"url\((.*?)\)", text))
+    assert all(place in places for place in re.findall(r"=\"url\((.*?)\)", text))
     assert "script" not in found.tags and "link" not in found.tags and "metadata" not in found.tags
     assert "http" not in text and "@import" not in text
     assert not re.search(r"\bnan\b|\binf\b", re.sub(r"<title>.*?</title>|base64,[^\"]*", "", text))
@@ -215,6 +215,14 @@ def test_residuals_that_differ_by_rounding_alone_have_a_histogram():
         assert "<svg" in residuals(predicted - truth)
 
 
+def test_values_near_the_largest_number_have_a_page(tmp_path, command):
+    (tmp_path / "d").write_text("1e308 1:1\n-1e308 1:-1\n")
+    (tmp_path / "m").write_text("solver_type L2R_L2LOSS_SVR\nnr_class 2\nnr_feature 1\nbias -1\nw\n1e308 \n")
+    assert command("report", "m", "d").returncode == 0
+    assert command("inspect", "m", "--plot", "w.svg").returncode == 0
+    assert ">1e+308</text>" in (tmp_path / "w.svg").read_text()
+
+
 def test_equal_inputs_give_equal_pages(made, data):
     first = made(data / "digits", "-s", 3, "-c", 0.01, test=data / "digits.t")
     assert made(data / "digits", "-s", 3, "-c", 0.01, test=data / "digits.t") == first
@@ -222,10 +230,11 @@ def test_equal_inputs_give_equal_pages(made, data):
 
 def test_names_are_text_in_pictures_too(made, data):
     """A formula, letters that the font lacks, and what looks like the markup that a page needs changed."""
-    odd = "$\\frac$ 年 fill: #000000; id=\"a\" <b>"
-    text = made(data / "breast_cancer", "-s", 2, names=Names((odd,) * 30, {1: odd, -1: "plain"}))
+    odd = "$\\frac$ 年 fill: #000000", "id=\"a\" <b> url(#b) <svg"
+    text = made(data / "breast_cancer", "-s", 2, names=Names(odd * 15, {1: odd[1], -1: "plain"}))
     check(text)
-    assert text.count("$\\frac$ 年 fill: #000000; id=") > 5
+    for name in (odd[0], "id=\"a\" &lt;b&gt; url(#b) &lt;svg"):
+        assert text.count(f">{name}</text>") > 5
 
 
 @pytest.mark.parametrize("missing", ["jinja2", "matplotlib"])
