@@ -18,9 +18,7 @@ NUMBER_WIDTH = 40  # points
 LARGEST = 1e300  # numbers beyond it are drawn there
 BAR_HEIGHT = 0.22  # inches, with the space to the next one
 # Text stays text, a name with $ is no formula, and equal pictures are equal files.
-SETTINGS = {
-    "svg.fonttype": "none", "svg.hashsalt": "svmtool", "font.sans-serif": ["DejaVu Sans"], "text.parse_math": False,
-}  # fmt: skip
+SETTINGS = {"svg.fonttype": "none", "svg.hashsalt": "svmtool", "text.parse_math": False}
 NO_DATE = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
 
 
@@ -64,7 +62,7 @@ def inline(title: str, fill: Callable[[Any], None], width: float = 4.5, height: 
     import zlib
 
     facts = {"Title": visible(title), "Date": None, "Creator": None, "Format": None, "Type": None}
-    text = _drawn(fill, "svg", (width, height), facts, transparent=True).decode()
+    text = _drawn(fill, "svg", (width, height), facts, of_page=True).decode()
     text = re.sub(r"<metadata>.*?</metadata>\s*", "", text[text.index("<svg") :], count=1, flags=re.DOTALL)
     mark = f"{zlib.crc32(text.encode()):08x}-"  # each picture of a page has its own names
     return re.sub(r"<[^>]+>", lambda tag: _of_page(tag[0], mark), text)
@@ -83,8 +81,9 @@ def _of_page(tag: str, mark: str) -> str:
 
 
 def _drawn(
-    fill: Callable[[Any], None], kind: str, size: tuple[float, float], facts: dict, transparent: bool = False
+    fill: Callable[[Any], None], kind: str, size: tuple[float, float], facts: dict, of_page: bool = False
 ) -> bytes:
+    """The content of a picture; of_page: without a ground, and whatever style the user's matplotlib has."""
     import io
     import warnings
 
@@ -92,11 +91,15 @@ def _drawn(
     from matplotlib.figure import Figure  # the canvas is chosen by the kind of file: no display is needed
 
     out = io.BytesIO()
-    with matplotlib.rc_context(SETTINGS), warnings.catch_warnings():
+    with matplotlib.rc_context(), warnings.catch_warnings():
+        if of_page:
+            matplotlib.rcdefaults()
+            matplotlib.rcParams["font.sans-serif"] = ["DejaVu Sans"]
+        matplotlib.rcParams.update(SETTINGS)
         warnings.filterwarnings("ignore", "Glyph")  # of a name, which the font lacks
         figure = Figure(figsize=size, layout="constrained")
         fill(figure)
-        figure.savefig(out, format=kind, dpi=130, metadata=facts, transparent=transparent)
+        figure.savefig(out, format=kind, dpi=130, metadata=facts, transparent=of_page)
     return out.getvalue()
 
 
