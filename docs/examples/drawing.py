@@ -26,7 +26,7 @@ def options(text: str | None) -> argparse.Namespace:
 def axes(rows: int = 1, height: float = 4.2, **options: Any) -> Any:
     """A figure and its axes, below each other."""
     fig, found = plt.subplots(rows, 1, figsize=(7.2, height), layout="constrained", **options)
-    for ax in found if rows > 1 else [found]:
+    for ax in fig.axes:
         ax.spines[["top", "right"]].set_visible(False)
         ax.grid(color="#e4e4e4", linewidth=0.8)
         ax.set_axisbelow(True)

@@ -4,6 +4,10 @@ Dense rows, Gram matrices and factors use numpy's and scipy's BLAS, whose sums m
 OpenBLAS, which numpy's and scipy's wheels contain, has one number of threads for the process: it is set to 1 while any
 run lasts, and restored after the last one.  The number of another BLAS is not changed; then the last bits of results
 for dense rows may depend on it.
+
+threadpoolctl finds more kinds of BLAS, but it comes with scikit-learn and is no package of the core: without it dense
+rows would lose the promise of equal bits.  Nor does it count runs: where two overlap in threads, the one that ends
+first gives the other its threads back.
 """
 
 from __future__ import annotations

@@ -7,11 +7,12 @@ import sys
 import threading
 from typing import Any, TextIO
 
+from svmtool.drawing import Plot
 from svmtool.errors import SvmtoolError
 from svmtool.progress import described
 from svmtool.training import plots
 from svmtool.training.lines import STILL_FACTOR, Clock
-from svmtool.training.plots import Iteration, Plot
+from svmtool.training.plots import Iteration
 
 
 class History:

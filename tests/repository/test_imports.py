@@ -20,10 +20,10 @@ TESTS = sorted(REPOSITORY.glob("tests/**/*.py"))
 
 # The wings from the lowest to the highest: each may import those above it in this list, never those below.
 ORDER = (
-    "errors integers interrupts limits records tolerances", "progress", "charts compiled registry",
+    "errors integers interrupts limits records tolerances", "progress", "compiled registry",
     "numbers params metrics", "options",
     "models", "data", "linalg", "engine", "objectives", "coordinate", "kernels", "certify", "solvers", "papers",
-    "formats", "conversion inspection scaling", "exports report",
+    "formats", "conversion drawing inspection scaling", "exports report",
     "training", "api distributed", "auditing", "sklearn spark cli", "compat",
     "liblinearutil svmutil", "start", "__main__",
 )  # fmt: skip

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from svmtool.data.dataset import Dataset
+from svmtool.drawing import Plot
 from svmtool.limits import StopFlag
 from svmtool.metrics import LabelCounts, RegressionErrors
 from svmtool.options.train import LONG
@@ -21,7 +22,7 @@ from svmtool.training.interruption import interruptible
 from svmtool.training.lines import Still
 from svmtool.training.notices import advice
 from svmtool.training.outcome import NOT_CONVERGED, report_folds
-from svmtool.training.plots import Curve, Plot
+from svmtool.training.plots import Curve
 from svmtool.training.validation import guarantee, multilabel
 from svmtool.training.validation.cross_validation import Folds, held_out
 from svmtool.training.validation.multilabel import MICRO_F1, LabelFolds

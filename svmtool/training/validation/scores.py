@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from svmtool.errors import SvmtoolError
-from svmtool.metrics import ClassCounts, RankCurve, RegressionErrors
+from svmtool.metrics import ClassCounts, RankCurve, RegressionErrors, log_loss, pair_votes
 from svmtool.models.linear import LOGISTIC_WORDS
 from svmtool.numbers import distinct
 from svmtool.params import Settings
 from svmtool.registry.row import CLASSIFIERS
 
-MIN_TRUE_PROBABILITY = float(np.finfo(np.float64).eps)  # of the true class, so that the logarithm is finite
 PREDICTIONS, SCORES, PROBABILITIES = range(3)
 
 
@@ -97,19 +95,7 @@ def _class_scores(model: Any, decisions: np.ndarray) -> dict[int, np.ndarray]:
     if hasattr(model, "class_values"):
         columns = model.class_values(decisions)
         return {label: columns[:, k] for k, label in enumerate(model.labels[: columns.shape[1]])}
-    return _votes(model.labels, decisions)
-
-
-def _votes(labels: tuple[int, ...], decisions: np.ndarray) -> dict[int, np.ndarray]:
-    """Votes of one-vs-one for each label, between which sums of decision values, squeezed below 1/2, decide ties."""
-    votes = {label: np.zeros(len(decisions)) for label in labels}
-    sums = {label: np.zeros(len(decisions)) for label in labels}
-    for (a, b), values in zip(combinations(labels, 2), decisions.T, strict=True):
-        votes[a] += values > 0.0
-        votes[b] += values <= 0.0
-        sums[a] += values
-        sums[b] -= values
-    return {label: votes[label] + 0.5 * sums[label] / (1.0 + np.abs(sums[label])) for label in labels}
+    return pair_votes(model.labels, decisions)
 
 
 class Measure(NamedTuple):
@@ -151,8 +137,7 @@ def _log_loss(held: HeldOut) -> float:
     if held.probabilities is None:
         return math.nan
     place = np.searchsorted(held.classes, np.trunc(held.labels))
-    likely = held.probabilities[np.arange(len(place)), place]
-    return float(-np.mean(np.log(np.maximum(likely, MIN_TRUE_PROBABILITY))))
+    return log_loss(held.probabilities[np.arange(len(place)), place])
 
 
 ACCURACY = Measure(
