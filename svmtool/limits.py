@@ -14,6 +14,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from svmtool.systems import POSIX
+
 MIN_SECONDS = 0.02  # with less time left an interrupted part is not resumed
 
 _here = threading.local()  # .ended: the condition that ends this thread's run
@@ -52,7 +54,13 @@ def check() -> None:
 
 def memory() -> int:
     """Bytes of memory of this machine."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if POSIX:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    import ctypes
+
+    status = (ctypes.c_uint64 * 8)(64)  # MEMORYSTATUSEX begins with its size; the second number is the whole memory
+    ctypes.WinDLL("kernel32").GlobalMemoryStatusEx(status)
+    return status[1]
 
 
 class StopFlag:
