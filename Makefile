@@ -39,7 +39,7 @@ test-kernels: .venv/tools  ## run the tests with the BLAS kernels of each proces
 test-oldest:  ## run the tests in a copy with the oldest versions that pyproject.toml allows; OLDEST_PYTHON=python3.10
 	rm -rf .venv-oldest && mkdir .venv-oldest
 	git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents --target-directory .venv-oldest
-	sed -n 's/^\(dependencies\|test\) = //p' pyproject.toml | grep -o '[a-z-]*>=[0-9.]*' | sed 's/>=/==/' > .venv-oldest/oldest.txt
+	sed -n 's/^\(dependencies\|test\) = //p' pyproject.toml | sed 's/"[^"]*win32[^"]*"//' | grep -o '[a-z-]*>=[0-9.]*' | sed 's/>=/==/' > .venv-oldest/oldest.txt
 	cd .venv-oldest && env -u MAKEFLAGS -u MAKELEVEL PIP_CONSTRAINT="$$PWD/oldest.txt" $(MAKE) test PYTHON=$(OLDEST_PYTHON)
 
 test-spark: $(SPARK_ENV)/installed  ## run the tests of --spark, with pyspark (some 500 MB); needs Java 17; PYSPARK=3.5

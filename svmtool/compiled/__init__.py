@@ -34,6 +34,7 @@ import zlib
 from collections.abc import Callable
 
 from svmtool.errors import SvmtoolError
+from svmtool.systems import POSIX
 
 TYPE_CHECKING = False  # typing is not imported at start
 if TYPE_CHECKING:
@@ -287,7 +288,9 @@ class _ObjectFile(_SharedLibrary):
 
 
 def processor_level() -> str:
-    """`v3` if this processor has AVX2 and FMA (x86-64-v3), else `base`."""
+    """`v3` if this processor is known to have AVX2 and FMA (x86-64-v3), else `base`."""
+    if not POSIX:
+        return "base"
     try:
         with open("/proc/cpuinfo", "rb") as f:
             head = f.read(4096)

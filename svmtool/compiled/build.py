@@ -121,8 +121,9 @@ def link(object_file: str, library: str, platform: str | None) -> bool:
     if platform:
         own = os.environ.get("SVMTOOL_LINKER")
         linkers = [own.split() if own else [sys.executable, "-m", "ziglang", "cc", "-target", PLATFORMS[platform].zig]]
+    named = [f"-Wl,-install_name,@rpath/{os.path.basename(library)}"] if (platform or "").startswith("macosx") else []
     for linker in linkers:
-        command = [*linker, "-shared", "-s", "-o", library, object_file, "-lm"]
+        command = [*linker, "-shared", "-s", *named, "-o", library, object_file, "-lm"]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode == 0:
             return True
