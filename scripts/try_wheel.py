@@ -16,14 +16,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 PYTHON = """
-import importlib.util, numpy, svmtool
+import importlib.util, svmtool
 from svmtool import compiled
 assert importlib.util.find_spec("numba") is None, "numba is installed"
 assert compiled.ahead_of_time(), "no compiled loops are used"
-fit = svmtool.fit("data", solver=2, gap=1e-6)
-assert fit.gap <= 1e-6, fit.gap
-predicted = fit.predict(svmtool.read_svmlight("data"))
-print(f"Python: gap {fit.gap:.1e}, {compiled._library.handle._name}")
+X, y = svmtool.read_svmlight("data")[:2]
+fit = svmtool.fit(X, y, solver=2, gap=1e-6)
+assert fit.certificate.gap <= 1e-6, fit.certificate
+print(f"Python: gap {fit.certificate.gap:.1e}, {compiled._library.handle._name}")
 """
 
 
