@@ -102,7 +102,8 @@ def library_problems(content: bytes, name: str) -> Iterator[str]:
             yield f"not for macOS from {OLDEST_MACOS} on"
         if not found.has_code_signature:
             yield "not signed: macOS does not load it"
-        needed = [library.name for library in found.libraries if library.command != lief.MachO.LoadCommand.TYPE.ID_DYLIB]
+        own_name = lief.MachO.LoadCommand.TYPE.ID_DYLIB
+        needed = [library.name for library in found.libraries if library.command != own_name]
         exported = [symbol.name.removeprefix("_") for symbol in found.exported_symbols]
     allowed = SYSTEM_LIBRARIES["win" if name.startswith("win") else "macosx"]
     if others := [library for library in needed if not library.startswith(allowed)]:

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-
-from svmtool.systems import POSIX
 
 MIN_SECONDS = 0.02  # with less time left an interrupted part is not resumed
 
@@ -54,7 +53,7 @@ def check() -> None:
 
 def memory() -> int:
     """Bytes of memory of this machine."""
-    if POSIX:
+    if sys.platform != "win32":
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     import ctypes
 

@@ -6,8 +6,9 @@ On POSIX these are the system's own functions.
 from __future__ import annotations
 
 import os
+import sys
 
-POSIX = os.name == "posix"
+POSIX = sys.platform != "win32"
 
 # For os.open: not inherited by other programs, bytes as they are; not through links; not waiting for pipes.
 PRIVATE = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOINHERIT", 0) | getattr(os, "O_BINARY", 0)
@@ -16,7 +17,7 @@ NO_WAITING = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 
 LOCKED_BYTE = 1 << 40  # where Windows locks a file: behind its content, which others may read
 
-if POSIX:
+if sys.platform != "win32":
     import fcntl
 
     pread, pwrite, user = os.pread, os.pwrite, os.geteuid

@@ -54,17 +54,17 @@ for name in (
 ).split():
     delattr(os, name)
 for module, names in {
-    mmap: "MAP_PRIVATE MAP_ANONYMOUS MADV_HUGEPAGE MADV_DONTNEED", select: "poll", signal: "pthread_sigmask SIGALRM SIGHUP",
+    mmap: "MAP_PRIVATE MAP_ANONYMOUS MADV_HUGEPAGE MADV_DONTNEED",
+    select: "poll",
+    signal: "pthread_sigmask SIGALRM SIGHUP",
 }.items():
     for name in names.split():
         if hasattr(module, name):
             delattr(module, name)
 import _signal
 del _signal.pthread_sigmask
-sys.platform, name = "win32", os.name
-os.name = "nt"
+sys.platform = "win32"
 import svmtool.systems
-os.name = name  # of paths
 assert not svmtool.systems.POSIX
 from svmtool import compiled, limits
 limits.memory = lambda: 10**9  # asked from Windows' own library
