@@ -51,7 +51,7 @@ class BuildWithLoops(build_py):
         if done.returncode and PLATFORM:
             raise RuntimeError(f"loops for {PLATFORM} not compiled:\n{done.stderr}")
         if done.returncode:
-            self.warn(f"loops not compiled ahead of time; they numba does so at first use:\n{done.stderr[-2000:]}")
+            self.warn(f"loops not compiled: numba does so at first use:\n{done.stderr[-2000:]}")
 
 
 class BuildCommands(Distribution().get_command_class("build_scripts")):
