@@ -37,7 +37,7 @@ def main() -> None:
 
         def run(program: str, *words: str) -> str:
             line = [str(programs / program), *words]
-            print("+", program, *words, flush=True)
+            print("+", program, *(word.partition("\n")[0] for word in words if word.strip() == word), flush=True)
             done = subprocess.run(line, cwd=folder, env=clean, capture_output=True, text=True, stdin=subprocess.DEVNULL)
             if done.returncode:
                 sys.exit(f"{done.stdout}{done.stderr}{program}: exit status {done.returncode}")
