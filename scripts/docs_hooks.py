@@ -12,6 +12,8 @@ PAGES = {
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
     "EXPERIMENTS.md": "experiments.md",
+    "RELEASING.md": "releasing.md",
+    "SECURITY.md": "security.md",
 }
 
 

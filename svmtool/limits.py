@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -52,7 +53,13 @@ def check() -> None:
 
 def memory() -> int:
     """Bytes of memory of this machine."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if sys.platform != "win32":
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    import ctypes
+
+    status = (ctypes.c_uint64 * 8)(64)  # MEMORYSTATUSEX begins with its size; the second number is the whole memory
+    ctypes.WinDLL("kernel32").GlobalMemoryStatusEx(status)
+    return status[1]
 
 
 class StopFlag:

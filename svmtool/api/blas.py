@@ -13,13 +13,14 @@ first gives the other its threads back.
 from __future__ import annotations
 
 import ctypes
-import os
 import threading
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import _flapack
+
+from svmtool import systems
 
 
 class _Library(NamedTuple):
@@ -97,5 +98,4 @@ def _after_fork() -> None:
         end()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+systems.after_fork(after_in_child=_after_fork)

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from svmtool import limits
+from svmtool import limits, systems
 from svmtool.integers import parse_count
 
 TYPE_CHECKING = False  # typing is not imported at start
@@ -109,8 +109,7 @@ def _after_fork() -> None:
     _tasks, _changing, _started, _wanted = None, threading.Lock(), 0, 0
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+systems.after_fork(after_in_child=_after_fork)
 
 
 def run_blocks(work: Callable[[int], None], n_blocks: int, short: bool = False) -> None:

@@ -33,7 +33,7 @@ class History:
         self._log: TextIO | None = sys.stdout if log == "-" else None
         if log not in (None, "-"):
             try:
-                self._log = open(log, "w", encoding="utf-8")
+                self._log = open(log, "w", encoding="utf-8", newline="\n")
             except OSError as e:
                 raise SvmtoolError(f"can't open output file {log}: {e.strerror}") from None
 

@@ -17,7 +17,10 @@ from shell_commands import put_commands, put_script
 
 TESTED_ELSEWHERE = {"python.md", "python-dropins.md", "tools.md"}  # by other test files
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
-ROOT_PAGES = [REPOSITORY / name for name in ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "EXPERIMENTS.md")]
+ROOT_PAGES = [REPOSITORY / name for name in (
+    "ARCHITECTURE.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "EXPERIMENTS.md", "RELEASING.md",
+    "SECURITY.md",
+)]  # fmt: skip
 NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 
 

@@ -20,7 +20,7 @@ TESTS = sorted(REPOSITORY.glob("tests/**/*.py"))
 
 # The wings from the lowest to the highest: each may import those above it in this list, never those below.
 ORDER = (
-    "errors integers interrupts limits records tolerances", "progress", "compiled registry",
+    "errors integers interrupts records systems tolerances", "limits", "progress", "compiled registry",
     "numbers params metrics", "options",
     "models", "data", "linalg", "engine", "objectives", "coordinate", "kernels", "certify", "solvers", "papers",
     "formats", "conversion drawing inspection scaling", "exports report",
