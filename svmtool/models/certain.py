@@ -16,6 +16,7 @@ from svmtool.models.linear import CRAMMER_SINGER_WORD, RADIUS_NOTE, LinearModel
 from svmtool.numbers import parse_number
 from svmtool.tolerances import EPS
 
+NO_BOUND = "with a kernel, or for each pair of classes (--one-vs-one), there is no bound of decision values"
 CERTIFICATE = "# Certified relative gap"  # Certificate.line in the notes
 TINY = float(np.finfo(np.float64).tiny)  # beyond what underflow can hide
 
@@ -23,7 +24,7 @@ TINY = float(np.finfo(np.float64).tiny)  # beyond what underflow can hide
 def why_none(model: Any) -> str:
     """Why no label of a model is certain; empty if its notes have radii."""
     if not isinstance(model, LinearModel):
-        return "with a kernel there is no bound of decision values"
+        return NO_BOUND
     if model.kind != "classification" or model.is_ordinal:
         return f"{'an ordinal' if model.is_ordinal else 'a ' + model.kind} model has no labels that a gap decides"
     if model.is_multilabel:

@@ -78,7 +78,8 @@ def test_blocks_of_text_are_counted_together(svm_train, predict, data, tmp_path)
         ("-s 11", None, "a regression model has no labels"),
         ("-s 21", None, "a one-class model has no labels"),
         ("-s 43 --method fast", None, "an ordinal model has no labels"),
-        ("-s 0 -t 2", None, "with a kernel there is no bound"),
+        ("-s 0 -t 2", None, "with a kernel, or for each pair of classes (--one-vs-one), there is no bound"),
+        ("-s 52 --one-vs-one", None, "with a kernel, or for each pair of classes (--one-vs-one), there is no bound"),
         ("-s 2 --multilabel", SEVERAL, "there is no bound for several labels a row"),
         ("-s 2 --plain-model", None, "the model has no certificate"),
     ],
@@ -155,7 +156,9 @@ def test_labels_that_no_gap_decides_are_reported(svm_train, data, tmp_path):
 def test_a_limit_ends_it(svm_train, data, out_of_time):
     out_of_time()
     status, _, err = svm_train("-q", "-s", "1", "--strict", "--certify-labels", data / "digits.t", data / "digits", "m")
-    assert status == 2 and "time limit reached" in err and "of the labels" in err
+    assert status == 2 and "time limit reached" in err and "not 100%: a limit or Ctrl-C ended the run" in err
+    status, _, err = svm_train("-q", "-s", "1", "--max-iter", "1", "--certify-labels", data / "digits.t", data / "digits", "m")
+    assert status == 0 and "iteration limit reached" in err and "not 100%: a limit or Ctrl-C ended the run" in err
 
 
 @pytest.mark.parametrize(

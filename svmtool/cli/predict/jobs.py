@@ -75,7 +75,9 @@ def job_of(text: ModelText, options: Options) -> Job:
         from svmtool.cli.predict import kernel
 
         if options.certified:
-            raise ModelError(f"{options.files[1]}: --certified: with a kernel there is no bound of decision values")
+            from svmtool.models.certain import NO_BOUND
+
+            raise ModelError(f"{options.files[1]}: --certified: {NO_BOUND}")
         if options.top is not None:
             raise ModelError(f"{options.files[1]}: --top needs a model of svm-train --multilabel")
         return Job(options, kernel.scored_blocks, *kernel.prepared(text, options))
