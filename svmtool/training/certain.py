@@ -66,5 +66,6 @@ def until_certain(
     if count < wanted.share * wanted.count:
         few = f"{percent(wanted.count, count)} of the labels of {wanted.path} are certain, not {100 * wanted.share:g}%"
         ended = stop.ended() or (done.status is not None and done.status.early)
-        done.uncertain = f"--certify-labels: {few}: {'a limit or Ctrl-C ended the run' if ended else 'no smaller gap was reached'}"
+        why = "a limit or Ctrl-C ended the run" if ended else "no smaller gap was reached"
+        done.uncertain = f"--certify-labels: {few}: {why}"
     return done

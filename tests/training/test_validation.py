@@ -129,7 +129,7 @@ def test_one_class_and_leave_one_out(svm_train):
     assert (status, accuracy(out), err) == (0, 100.0, "")
     X, y = made(n=12)
     status, out, err = svm_train("-s", 2, "-v", 50, "d", data=text_of(X, y))
-    assert status == 0 and err == folds.TOO_MANY_FOLDS + "\n"
+    assert status == 0 and err == cross_validation.Folds.too_many + "\n"
     wanted = by_hand(X, y, Settings.of(solver=2), folds.liblinear_folds(12, 12))
     assert accuracy(out) == pytest.approx(100 * wanted, rel=1e-5)
 

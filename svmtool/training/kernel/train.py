@@ -170,7 +170,7 @@ def single(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> 
                 values = model.decision_values(data.table)[:, 0]
                 model.density_marks = calibration.density_marks(values, data.table.factors)
             else:
-                sigma, more = calibration.laplace_scale(data, fitting, single, rand)
+                sigma, more = calibration.laplace_scale(data, fitting, rand)
                 model.probA = np.array([sigma])
                 text += more
         except calibration.NotCalibratedError as e:

@@ -15,11 +15,7 @@ import numpy as np
 
 from svmtool.compiled import threads
 from svmtool.compiled.loops.rows.rand_loops import rand_seed, rand_shuffle
-from svmtool.data.dataset import Dataset
 from svmtool.errors import SvmtoolError
-from svmtool.params import Settings
-
-TOO_MANY_FOLDS = "WARNING: # folds > # data. Will use # folds = # data instead (i.e., leave-one-out cross validation)"
 
 
 class GlibcRand:
@@ -51,8 +47,7 @@ def _generator(seed: int | GlibcRand | None) -> GlibcRand:
 def liblinear_folds(n_rows: int, n_folds: int, seed: int | GlibcRand | None = None) -> tuple[np.ndarray, np.ndarray]:
     """LIBLINEAR's folds, which ignore labels.
 
-    Returns order (i8[n_rows]) and starts (i8[folds + 1]).  With more folds than rows each fold is one row; the caller
-    warns with TOO_MANY_FOLDS.
+    Returns order (i8[n_rows]) and starts (i8[folds + 1]).  With more folds than rows each fold is one row.
     """
     folds = _checked(n_rows, n_folds)
     order = np.arange(n_rows, dtype=np.int64)
@@ -116,11 +111,6 @@ def group_folds(groups: np.ndarray, n_folds: int, seed: int | GlibcRand | None =
     of_rows = fold[number.reshape(-1)]
     starts = np.concatenate(([0], np.cumsum(np.bincount(of_rows, minlength=folds))))
     return np.argsort(of_rows, kind="stable"), starts
-
-
-def groups_of(table: Dataset, settings: Settings) -> np.ndarray | None:
-    """The groups that folds must not divide, i8[n]; None without --groups.  Every row has one, see Reading."""
-    return table.groups if settings.run.grouped else None
 
 
 def drawn_folds(

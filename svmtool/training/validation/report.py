@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from svmtool.training.validation.multilabel import MICRO_F1, LabelFolds
 from svmtool.training.validation.scores import (
     ACCURACY,
     ERROR,
-    SCORES,
+    PREDICTIONS,
     HeldOut,
     Measure,
     kind_of,
@@ -36,9 +36,6 @@ from svmtool.training.validation.scores import (
     metric_needs,
 )
 from svmtool.training.validation.search import MAX_C, Grid, Point, Search, Tried, run_grid, search_C
-
-if TYPE_CHECKING:
-    from svmtool.training.kernel.validation import KernelFolds
 
 DEFAULT_FOLDS = 5  # of -C
 COLUMN_WIDTH = 10  # of the columns of scores of --grid
@@ -64,20 +61,17 @@ def nothing_kept(request: Request, console: Any, stop: StopFlag | None) -> Abstr
 
 
 def run_validation(
-    folds: Folds | KernelFolds, settings: Settings, request: Request, console: Any, stop: StopFlag | None = None
+    folds: Folds, settings: Settings, request: Request, console: Any, stop: StopFlag | None = None
 ) -> tuple[np.ndarray, int]:
     """Validate and print the lines of -v; returns the predictions, f8[n], and the exit status."""
     labels = folds.table.labels
-    needs = metric_needs(settings)
-    if settings.problem.kernel is not None and not settings.run.probability:
-        needs = min(needs, SCORES)
-    held = HeldOut(labels, kind_of(settings), needs) if request.metrics else None
+    held = HeldOut(labels, kind_of(settings), metric_needs(settings) if request.metrics else PREDICTIONS)
     try:
         flag = StopFlag(settings.stopping.max_seconds) if stop is None else stop
         predictions, _ = held_out(folds, settings, flag, None, held)
     finally:
         console.warn(*folds.warnings)
-    print_validation(console, settings, labels, predictions, held)
+    print_validation(console, settings, labels, predictions, held if request.metrics else None)
     return predictions, report_folds(folds.open_ends, folds.count, settings.row, request.strict, console)
 
 
@@ -104,7 +98,6 @@ def print_validation(
 
         console.out(validation_lines(labels, predictions))
     if held is not None:
-        held.predictions = predictions
         console.out(metric_lines(held))
 
 

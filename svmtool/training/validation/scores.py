@@ -210,7 +210,7 @@ def metric_needs(settings: Settings) -> int:
     """What the lines of --metrics need."""
     kind = kind_of(settings)
     if kind in CLASSIFIERS:
-        return PROBABILITIES
+        return SCORES if settings.problem.kernel is not None and not settings.run.probability else PROBABILITIES
     return SCORES if kind == "one-class" else PREDICTIONS
 
 
