@@ -36,9 +36,9 @@ from svmtool.training.interruption import interruptible
 from svmtool.training.linear import fitted
 from svmtool.training.lines import SolverLines
 from svmtool.training.outcome import Training, exit_status, recording, show, worst_status
+from svmtool.training.validation import report
 from svmtool.training.validation.cross_validation import UNCHANGED_NORM, Folds, Keep, checked_square
 from svmtool.training.validation.folds import fold_rows
-from svmtool.training.validation.report import DEFAULT_FOLDS, DOING, nothing_kept, run_search, run_validation
 
 
 class _NullConsole:
@@ -114,14 +114,9 @@ def reduction_of(settings: Settings) -> type[DistributedReduction]:
 
 def validate(session: Session, settings: Settings, request: Request, source: Text, console: Any) -> int:
     """Run -v or -C and print LIBLINEAR's lines; returns the exit status."""
-    wanted = DEFAULT_FOLDS if request.folds is None else request.folds
     with rows_of(session, settings, source, request, console) as stage:
         stop = StopFlag(settings.stopping.max_seconds)
-        if request.find_C:
-            console.out(DOING.format(wanted))
-        folds = DistributedFolds(stage, settings, wanted)
-        with nothing_kept(request, console, stop):
-            _, status = (run_search if request.find_C else run_validation)(folds, settings, request, console, stop)
+        status = report.validate(lambda n: DistributedFolds(stage, settings, n), settings, request, console, stop)
     console.solver(stage.costs.line(stage.size))
     return status
 

@@ -20,6 +20,11 @@ from svmtool.training.reductions.base import Reduction
 from svmtool.training.validation import cross_validation, folds, report
 from svmtool.training.validation.search import smallest_C
 
+
+def validate(table, settings, *more):
+    """-v or -C of a table."""
+    return report.validate(lambda wanted: cross_validation.Folds(table, settings, wanted), settings, *more)
+
 NUMBERS = [row.number for row in TWO_CLASS]
 SEARCHING = [row.number for row in TWO_CLASS if "-C" in row.supported]
 searching = pytest.mark.parametrize("number", SEARCHING)
@@ -172,7 +177,7 @@ class Lines:
 def search(X, y, folds=None, given=(), **settings) -> Lines:
     console = Lines()
     request = Request(given=given, folds=folds, find_C=True)
-    assert report.validate(table_of(X, y), Settings.of(**settings), request, console) == 0
+    assert validate(table_of(X, y), Settings.of(**settings), request, console) == 0
     return console
 
 
@@ -320,7 +325,7 @@ def test_folds_that_rounding_has_ended_are_solved_as_a_training_is(monkeypatch):
 
     def cross_validated() -> list[str]:
         console = Lines()
-        seen.append(report.validate(table_of(X, y), settings, Request(folds=3), console))
+        seen.append(validate(table_of(X, y), settings, Request(folds=3), console))
         return [console.text, *console.warnings]
 
     wanted = cross_validated()

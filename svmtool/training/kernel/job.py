@@ -1,15 +1,13 @@
-"""Training with a kernel: what pipeline.py calls for -t."""
+"""Training with a kernel: what runs for -t."""
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from svmtool import params, registry
-from svmtool.data.labels import balanced_weights
 from svmtool.errors import SvmtoolError
 from svmtool.formats.models import kernel
 from svmtool.formats.svmlight.inputs import Reading, weighted
@@ -17,7 +15,7 @@ from svmtool.kernels.problems import AnyProblem
 from svmtool.limits import StopFlag
 from svmtool.params import Request, Settings, tolerance
 from svmtool.solvers.shared.base import Plan
-from svmtool.training import intent
+from svmtool.training import intent, pipeline
 from svmtool.training.kernel.dataset import ClassPairs, KernelSet, kernel_set, refuse_unusable
 from svmtool.training.kernel.fit import Fitting, rule_of, shares_of
 from svmtool.training.kernel.train import problem_of, trained
@@ -25,39 +23,25 @@ from svmtool.training.lines import SolverLines
 from svmtool.training.outcome import Training
 
 
-class Job:
-    """The training of a command with a kernel, see pipeline.Job."""
-
-    warnings: list[str] = []
+class Job(pipeline.Job):
+    """The training of a command with a kernel."""
 
     def __init__(self, settings: Settings, request: Request, data: Reading, console: Any):
         rows = checked(settings, request, data, console.warn)
-        if request.balanced:
-            balanced = balanced_weights(rows.labels, rows.weights)
-            settings = settings.replace(class_weights=settings.problem.class_weights + balanced)
-        self.settings, self._sets = settings, [rows]  # the only reference, so that training can free its memory
+        super().__init__(settings, request, rows, rows.table)
 
-    def validate(self, request: Request, console: Any, stop: StopFlag) -> int:
-        """-v: print the result; returns the exit status."""
+    def folds(self, wanted: int, console: Any) -> Any:
+        """See pipeline.Job."""
         from svmtool.training.kernel.validation import KernelFolds
-        from svmtool.training.validation import report
 
-        assert request.folds is not None
-        with report.nothing_kept(request, console, stop):
-            folds = KernelFolds(self._sets[0], self.settings, request.folds, say=console.solver)
-            return report.run_validation(folds, self.settings, request, console, stop)[1]
-
-    def opened(self, path: str, console: Any) -> contextlib.AbstractContextManager[Any]:
-        """See pipeline.Job; nothing to prepare."""
-        return contextlib.nullcontext()
+        return KernelFolds(self._rows[0], self.settings, wanted, say=console.solver)
 
     def train(self, report: Callable[..., None] | None, stop: StopFlag, lines: SolverLines) -> Training:
-        """Train, and free the rows."""
-        return trained(self._sets.pop(), Fitting(self.settings, report, stop, lines=lines))
+        """See pipeline.Job."""
+        return trained(self._rows.pop(), Fitting(self.settings, report, stop, lines=lines))
 
-    def write(self, path: str, done: Training, plain: bool) -> None:
-        """Write the model; plain: without notes."""
-        done.model.notes = () if plain else done.model.notes
+    def write(self, path: str, done: Training) -> None:
+        """See pipeline.Job."""
         kernel.write(path, done.model)
 
 

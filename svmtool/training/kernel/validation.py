@@ -34,7 +34,7 @@ class KernelFolds(Folds):
         super().__init__(data.table, settings.replace(stratified=self._classifies), wanted, self._rand)
 
     def evaluate(
-        self, settings: Settings, stop: StopFlag, warm: None = None, keep: Keep | None = None,
+        self, settings: Settings, stop: StopFlag, warm: list | None = None, keep: Keep | None = None,
         *_: Any, **__: Any,
     ) -> tuple[np.ndarray, bool]:  # fmt: skip
         """See Folds; models have probabilities with -b 1, and nothing is a warm start."""

@@ -22,7 +22,6 @@ from svmtool.certify.crammer_singer import CrammerSingerCertifier
 from svmtool.certify.linear import Certificate
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
-from svmtool.data.labels import Classes
 from svmtool.data.row_storage import Rows
 from svmtool.models.linear import LinearModel
 from svmtool.objectives.class_rows import ClassTask
@@ -41,8 +40,7 @@ class CrammerSinger(Reduction):
     robust = True
 
     def _read_labels(self, labels: np.ndarray) -> None:
-        self.classes = Classes(labels)
-        self.factor, self.missing = self.classes.weights(self.settings.problem.class_weights)
+        super()._read_labels(labels)
         self.k = len(self.factor)
 
     @property

@@ -17,7 +17,7 @@ from svmtool.progress import doing
 from svmtool.solvers.shared.base import TIME, Status
 from svmtool.training.outcome import worst_status
 from svmtool.training.reductions.base import Reduction, problems_of
-from svmtool.training.validation.folds import GlibcRand, drawn_folds, fold_rows, run_folds
+from svmtool.training.validation.folds import GlibcRand, drawn_folds, fold_rows
 from svmtool.training.validation.scores import PROBABILITIES, HeldOut
 
 UNCHANGED_NORM = 1e-15  # largest norm of a change of weights that counts as unchanged
@@ -118,7 +118,8 @@ class Folds:
             return False
 
         with doing(self.part, self.count) as part:
-            with_time_shares(one, self.count, stop, beside, lambda work, n: run_folds(work, n, on_disk or beside == 1))
+            run = threads.run_blocks if beside > 1 else in_turn
+            with_time_shares(one, self.count, stop, beside, run)
         if stop.set:
             raise KeyboardInterrupt
         self.open_ends = tuple(status for status, _ in found if status is not None and not status.converged)
@@ -132,6 +133,12 @@ class Folds:
     def largest_square(self, bias: float) -> float:
         """max |x_i|^2 with the bias feature; see checked_square."""
         return checked_square(float(np.max(self.table.rows(bias, -1).square_norms(), initial=0.0)))
+
+
+def in_turn(work: Callable[[int], None], count: int) -> None:
+    """Call work(k) for each fold, one after another: rows on disk in parallel would take too much memory."""
+    for k in range(count):
+        work(k)
 
 
 def held_out(

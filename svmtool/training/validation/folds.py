@@ -9,11 +9,9 @@ All functions return `(order, starts)`: fold k holds the rows order[starts[k]:st
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
 
 import numpy as np
 
-from svmtool.compiled import threads
 from svmtool.compiled.loops.rows.rand_loops import rand_seed, rand_shuffle
 from svmtool.errors import SvmtoolError
 
@@ -131,15 +129,6 @@ def drawn_folds(
             f"hold all rows: use -v {len(labels)}, which leaves out one row at a time"
         )
     return order, starts
-
-
-def run_folds(work: Callable[[int], None], count: int, on_disk: bool) -> None:
-    """Call work(k) for each fold: in parallel, or one after another for rows on disk, to save memory."""
-    if not on_disk:
-        threads.run_blocks(work, count)
-        return
-    for k in range(count):
-        work(k)
 
 
 def fold_rows(order: np.ndarray, starts: np.ndarray, k: int, ascending: bool = False) -> tuple[np.ndarray, np.ndarray]:

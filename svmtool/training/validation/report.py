@@ -39,15 +39,19 @@ from svmtool.training.validation.search import MAX_C, Grid, Point, Search, Tried
 
 DEFAULT_FOLDS = 5  # of -C
 COLUMN_WIDTH = 10  # of the columns of scores of --grid
-DOING = "Doing parameter search with {}-fold cross validation.\n"
 
 
-def validate(table: Dataset, settings: Settings, request: Request, console: Any, stop: StopFlag | None = None) -> int:
-    """-v and -C: print LIBLINEAR's lines on stdout, those of results also when quiet; returns the exit status."""
+def validate(
+    drawn: Callable[[int], Folds], settings: Settings, request: Request, console: Any, stop: StopFlag | None = None
+) -> int:
+    """-v and -C: print LIBLINEAR's lines on stdout, those of results also when quiet; returns the exit status.
+
+    drawn: the folds of the rows, for a number of folds.
+    """
     wanted = DEFAULT_FOLDS if request.folds is None else request.folds
     if request.find_C:
-        console.out(DOING.format(wanted))
-    folds = (Folds if table.sets is None else LabelFolds)(table, settings, wanted)
+        console.out(f"Doing parameter search with {wanted}-fold cross validation.\n")
+    folds = drawn(wanted)
     with nothing_kept(request, console, stop):
         return (run_search if request.find_C else run_validation)(folds, settings, request, console, stop)[1]
 
