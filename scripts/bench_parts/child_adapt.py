@@ -24,7 +24,7 @@ from svmtool.formats.svmlight import table as svmlight
 from svmtool.params import Settings
 from svmtool.training import linear
 from svmtool.training.adapting import adaptable as adapt
-from svmtool.training.adapting import trained
+from svmtool.training.adapting import adaptable
 
 ROWS_A_BLOCK, REPEATS = 20_000, 5
 

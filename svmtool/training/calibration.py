@@ -72,10 +72,11 @@ FEW = "a class has too few rows to hold some of them out"
 
 
 class Sigmoids(NamedTuple):
-    """(A, B) of the sigmoid of each two-class problem, and warnings about them."""
+    """(A, B) of the sigmoid of each two-class problem, warnings about them, and with a kernel LIBSVM's text of each."""
 
     pairs: list[tuple[float, float]]
     warnings: list[str]
+    texts: list[str] = []
 
 
 class Seen(NamedTuple):
@@ -251,26 +252,17 @@ def fit_sigmoid(f: np.ndarray, of_class: np.ndarray, weights: np.ndarray) -> tup
 Train = Callable[["KernelSet", "Fitting"], "Training"]
 
 
-class PairSigmoids(NamedTuple):
-    """(A, B) of the sigmoid of each pair of classes, LIBSVM's text about its folds, and warnings."""
-
-    pairs: list[tuple[float, float]]
-    texts: list[str]
-    warnings: list[str]
-
-
-def pair_sigmoids(pairs: ClassPairs, fitting: Fitting, train: Train, rand: GlibcRand) -> PairSigmoids:
+def pair_sigmoids(pairs: ClassPairs, fitting: Fitting, train: Train, rand: GlibcRand) -> Sigmoids:
     """The sigmoid of each pair of classes; raises NotCalibratedError.  train: a pair labelled +1 and -1."""
     from svmtool.training.kernel import fold_pairs
 
     folds = [liblinear_folds(sum(counts), FOLDS, rand) for counts in pairs.counts]
     held = fold_pairs.values_of_folds(pairs, folds, fitting)
-    found = PairSigmoids([], [], [])
-    seen = []
+    found, texts, seen = [], [], []
     for k, counts in enumerate(counted("pair of classes", pairs.counts)):
         pair = pairs.data.take(pairs.rows(k)).labelled(np.repeat((1.0, -1.0), counts))
         weights = tuple(zip((1, -1), pairs.costs(k), strict=True))
-        inner = fitting.within(probability=0, C=1.0, class_weights=weights)
+        inner = fitting.changed(False, probability=0, C=1.0, class_weights=weights)
         values, text, few = np.empty(len(pair)), "", False
         for f, known in enumerate(held[k]):
             inside, outside = fold_rows(*folds[k], f)
@@ -284,12 +276,11 @@ def pair_sigmoids(pairs: ClassPairs, fitting: Fitting, train: Train, rand: Glibc
                 text += done.text
             else:  # without rows of the other class LIBSVM uses the label as the value
                 values[outside], few = done.model.labels[0], True
-        found.pairs.append(fit_sigmoid(values, pair.labels > 0, pair.table.factors))
-        found.texts.append(text)
+        found.append(fit_sigmoid(values, pair.labels > 0, pair.table.factors))
+        texts.append(text)
         names = [pairs.classes.labels[c] for c in pairs.pairs[k]]
-        seen.append(Seen(found.pairs[-1][0], pair.labels > 0, few, names))
-    found.warnings.extend(doubts(seen))
-    return found
+        seen.append(Seen(found[-1][0], pair.labels > 0, few, names))
+    return Sigmoids(found, doubts(seen), texts)
 
 
 def laplace_scale(data: KernelSet, fitting: Fitting, rand: GlibcRand) -> tuple[float, str]:

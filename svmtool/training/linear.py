@@ -70,7 +70,7 @@ class Job(pipeline.Job):
     def opened(self, path: str, console: Any) -> contextlib.AbstractContextManager[Any]:
         """See pipeline.Job; of an adaptable model its state is locked."""
         if "--add" in self.settings.row.supported:
-            from svmtool.training.adapting.trained import new_state
+            from svmtool.training.adapting.adaptable import new_state
 
             self.state = new_state(self.settings, self._rows[0], path, console)
         return contextlib.nullcontext() if self.state is None else contextlib.closing(self.state)
@@ -169,7 +169,7 @@ def train_on_used(
         W = done.model.W
         done.model.W = W.by_feature().dense_if_small() if isinstance(W, Columns) else W[:]
     if adaptable:
-        from svmtool.training.adapting.trained import state_of
+        from svmtool.training.adapting.adaptable import state_of
 
         done.model.state = state_of(settings, table, done)
     return done

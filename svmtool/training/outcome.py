@@ -116,9 +116,9 @@ def exit_status(row: Solver, request: Request, done: Any, model_path: str, inter
     return NOT_CONVERGED if request.strict and not converged(found) else 0
 
 
-def report_folds(open_ends: Sequence[Status], count: int, row: Solver, strict: bool, console: Any) -> int:
-    """Print how many of `count` folds did not converge, and why; returns the exit status."""
-    for status in dict.fromkeys(open_ends):
-        many = f"{open_ends.count(status)} of {count} folds did not converge"
-        console.warn(f"WARNING: {many}: {advice(status, row)}")
-    return NOT_CONVERGED if strict and open_ends else 0
+def fold_warnings(open_ends: Sequence[Status], count: int, row: Solver, what: str = "") -> list[str]:
+    """How many of `count` folds did not converge, and why; what: they are for."""
+    return [
+        f"WARNING: {what}{open_ends.count(status)} of {count} folds did not converge: {advice(status, row)}"
+        for status in dict.fromkeys(open_ends)
+    ]

@@ -61,7 +61,7 @@ def without_errors(
     size, step = HardOneClass(data.points()).size, FIRST_HARD_COST
     spread = float(np.abs(labels - np.median(labels)).max(initial=0.0)) or 1.0
     while True:
-        inner = fitting.with_cost(step * spread / size if size > 0.0 else step)
+        inner = fitting.changed(True, C=step * spread / size if size > 0.0 else step)
         done = train(data, inner, None if rand is None else copy.deepcopy(rand))
         if fitting.stop.ended() or not any(s.function.bounded for s in done.solved):
             return done
@@ -94,13 +94,13 @@ def one_vs_one(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None)
     for k, done in zip(unsolved, others, strict=True):
         solved[k] = done
     texts, lacking = [f.text() for f in solved], ""
-    sigmoids: list[tuple[float, float]] | None = None
+    sigmoids: Any = None
     doubtful: list[str] = []
     if fitting.settings.run.probability and rand is not None:
         from svmtool.training import calibration
 
         try:
-            sigmoids, own, doubtful = calibration.pair_sigmoids(pairs, fitting, one_vs_one, rand)
+            sigmoids, doubtful, own = calibration.pair_sigmoids(pairs, fitting, one_vs_one, rand)
             texts = [before + text for before, text in zip(own, texts, strict=True)]
         except calibration.NotCalibratedError as e:
             lacking = str(e)
@@ -111,7 +111,7 @@ def one_vs_one(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None)
     without = [(p, f.function.warning) for p, f in zip(pairs.pairs, solved, strict=True) if f.function.warning]
     sentences = [f"WARNING: classes {names[i]} and {names[j]}: {text}" for (i, j), text in without]
     warnings += [*first_of(sentences, f"pairs of classes, of {len(pairs.pairs)} in all,"), *doubtful]
-    return _training(model, solved, text, warnings, lacking, _numbers(used, pairs.order[support]))
+    return _training(model, solved, text, warnings, lacking, pairs.order[support], used)
 
 
 def _model(
@@ -135,20 +135,10 @@ def _model(
     probA, probB = (None, None) if sigmoids is None else np.array(sigmoids).reshape(-1, 2).T.copy()
     rho = np.array([fit.function.rho for fit in solved])
     coef = np.ascontiguousarray(coef[:, support])
-    parts = data.support(support)
-    model = KernelModel(
-        pairs.settings.row.word,
-        data.kernel,
-        tuple(pairs.classes.labels),
-        count,
-        rho,
-        coef,
-        nr_sv,
-        *parts,
-        probA=probA,
-        probB=probB,
-    )
-    return model, support
+    return KernelModel(
+        pairs.settings.row.word, data.kernel, tuple(pairs.classes.labels), count, rho, coef, nr_sv,
+        *data.support(support), probA=probA, probB=probB,
+    ), support  # fmt: skip
 
 
 def single(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> Training:
@@ -176,22 +166,18 @@ def single(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> 
         except calibration.NotCalibratedError as e:
             lacking = str(e)
     warnings = [f"WARNING: {warning}"] if (warning := fit.function.warning) else []
-    return _training(model, [fit], text, warnings, lacking, _numbers(used, support))
+    return _training(model, [fit], text, warnings, lacking, support, used)
 
 
 def _training(
-    model: KernelModel, solved: list[Solved], text: str, warnings: list[str], lacking: str, support: np.ndarray
-) -> Training:
-    """The Training of solved problems."""
+    model: KernelModel, solved: list[Solved], text: str, warnings: list[str], lacking: str, support: np.ndarray,
+    used: np.ndarray | None,
+) -> Training:  # fmt: skip
+    """The Training of solved problems; support: among the rows in use, which are `used`, None for all."""
     certificate = worst([one.certificate for one in solved])
     done = Training(model, [one.result for one in solved], certificate, warnings, text)
-    done.solved, done.lacking, done.support = solved, lacking, support
+    done.solved, done.lacking, done.support = solved, lacking, support if used is None else used[support]
     return done
-
-
-def _numbers(used: np.ndarray | None, support: np.ndarray) -> np.ndarray:
-    """Numbers of rows among the rows in use (None: all) as numbers of the whole set."""
-    return support if used is None else used[support]
 
 
 def problem_of(data: KernelSet, settings: Settings) -> KernelProblem:

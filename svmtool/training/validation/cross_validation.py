@@ -11,7 +11,7 @@ import numpy as np
 from svmtool.compiled import threads
 from svmtool.data.dataset import Dataset
 from svmtool.errors import SvmtoolError
-from svmtool.limits import StopFlag, with_time_shares
+from svmtool.limits import StopFlag, in_turn, with_time_shares
 from svmtool.params import Settings
 from svmtool.progress import doing
 from svmtool.solvers.shared.base import TIME, Status
@@ -133,12 +133,6 @@ class Folds:
     def largest_square(self, bias: float) -> float:
         """max |x_i|^2 with the bias feature; see checked_square."""
         return checked_square(float(np.max(self.table.rows(bias, -1).square_norms(), initial=0.0)))
-
-
-def in_turn(work: Callable[[int], None], count: int) -> None:
-    """Call work(k) for each fold, one after another: rows on disk in parallel would take too much memory."""
-    for k in range(count):
-        work(k)
 
 
 def held_out(

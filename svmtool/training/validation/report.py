@@ -19,9 +19,9 @@ from svmtool.training import plots
 from svmtool.training.interruption import interruptible
 from svmtool.training.lines import Still
 from svmtool.training.notices import advice
-from svmtool.training.outcome import NOT_CONVERGED, report_folds
+from svmtool.training.outcome import NOT_CONVERGED, fold_warnings
 from svmtool.training.plots import Curve, Plot
-from svmtool.training.validation import guarantee, multilabel
+from svmtool.training.validation import guarantee
 from svmtool.training.validation.cross_validation import Folds, held_out
 from svmtool.training.validation.multilabel import MICRO_F1, LabelFolds
 from svmtool.training.validation.scores import (
@@ -76,7 +76,8 @@ def run_validation(
     finally:
         console.warn(*folds.warnings)
     print_validation(console, settings, labels, predictions, held if request.metrics else None)
-    return predictions, report_folds(folds.open_ends, folds.count, settings.row, request.strict, console)
+    console.warn(*fold_warnings(folds.open_ends, folds.count, settings.row))
+    return predictions, NOT_CONVERGED if request.strict and folds.open_ends else 0
 
 
 def print_validation(
@@ -84,7 +85,8 @@ def print_validation(
 ) -> None:
     """Print the lines of -v for labels and predictions, f8[n]; held: what --metrics needs besides."""
     if isinstance(predictions, LabelCounts):
-        console.out(multilabel.lines(predictions))
+        for name, measure in (("Micro", predictions.micro_f1), ("Macro", predictions.macro_f1)):
+            console.out(f"Cross Validation {name} F1 = {100.0 * measure():g}%\n")
         return
     if settings.row.kind == "regression":
         errors = RegressionErrors()
@@ -119,7 +121,7 @@ def run_search(
         if tried is None:
             console.solver("WARNING: maximum C reached.\n")
             return
-        name = "rate" if measure is ACCURACY else measure.title[:1].upper() + measure.title[1:]
+        name = "rate" if measure is ACCURACY else measure.capital
         p = f"p={tried.p:7.2f}\t" if regression else ""
         console.solver(f"log2c={math.log2(tried.C):7.2f}\t{p}{name}={measure.text(tried.score).rstrip('%')}\n")
 

@@ -130,6 +130,11 @@ class Measure(NamedTuple):
     percent: bool = False
     sign: int = 1
 
+    @property
+    def capital(self) -> str:
+        """The title with a capital letter."""
+        return self.title[:1].upper() + self.title[1:]
+
     def score(self, held: HeldOut) -> float:
         """The measure with the sign that makes larger better; minus infinity where it is not defined."""
         value = self.compute(held)
@@ -227,6 +232,5 @@ def metric_lines(held: HeldOut) -> str:
             about = f" (label {held.classes[held.positive]})"
         elif name in MEANS and held.positive is None:
             about = f" (mean of {len(held.classes)} classes)"
-        title = measure.title[:1].upper() + measure.title[1:]
-        lines.append(f"{title} = {measure.text(measure.score(held))}{about}\n")
+        lines.append(f"{measure.capital} = {measure.text(measure.score(held))}{about}\n")
     return "".join(lines)
