@@ -73,9 +73,9 @@ def _module(command: options.Command) -> Any:
         from svmtool.training import linear
 
         return linear
-    from svmtool.training.kernel import job
+    from svmtool.training.kernel import train as with_kernel
 
-    return job
+    return with_kernel
 
 
 def _reading(command: options.Command, console: Console) -> Any:

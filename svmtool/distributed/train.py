@@ -37,8 +37,8 @@ from svmtool.training.linear import fitted
 from svmtool.training.lines import SolverLines
 from svmtool.training.outcome import Training, exit_status, recording, show, worst_status
 from svmtool.training.validation import report
-from svmtool.training.validation.cross_validation import UNCHANGED_NORM, Folds, Keep, checked_square
-from svmtool.training.validation.folds import fold_rows
+from svmtool.training.validation.cross_validation import UNCHANGED_NORM, Folds, checked_square
+from svmtool.training.validation.folds import Keep, fold_rows
 
 
 class _NullConsole:

@@ -38,22 +38,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from svmtool.data.dataset import Dataset
-from svmtool.errors import SvmtoolError
 from svmtool.limits import StopFlag
 from svmtool.models.kernel import DENSITY_MARKS
-from svmtool.models.linear import LinearModel, sigmoid_notes
+from svmtool.models.linear import LinearModel
 from svmtool.params import Settings
 from svmtool.progress import counted
 from svmtool.solvers.shared.base import TIME
 from svmtool.training.notices import first_of
-from svmtool.training.validation.folds import GlibcRand, fold_rows, liblinear_folds
+from svmtool.training.validation.folds import AnyFolds, GlibcRand, Keep, fold_rows, liblinear_folds
 
 if TYPE_CHECKING:
     from svmtool.training.kernel.dataset import ClassPairs, KernelSet
     from svmtool.training.kernel.fit import Fitting
     from svmtool.training.outcome import Training
-    from svmtool.training.validation.cross_validation import Folds, Keep
 
 FOLDS = 5
 MAX_SIGMOID_STEPS = 100
@@ -106,21 +103,7 @@ class NotCalibratedError(Exception):
     """Raised where sigmoids cannot be fitted; its text completes a warning."""
 
 
-def calibrate(table: Dataset, settings: Settings, labels: tuple[int, ...], stop: StopFlag) -> Sigmoids:
-    """The sigmoids of a model with these labels, trained on the table with these settings; NotCalibratedError."""
-    from svmtool.training.validation.cross_validation import Folds  # not needed with a kernel
-
-    table = table.in_use()
-    if len(table) < 2:
-        raise NotCalibratedError("at least two rows are needed")
-    try:
-        folds = Folds(table, settings.replace(stratified=True, grouped=False), FOLDS)
-    except SvmtoolError:  # one fold would hold all rows
-        raise NotCalibratedError(too_few(labels[0])) from None
-    return of_folds(folds, settings, labels, stop)
-
-
-def of_folds(folds: Folds, settings: Settings, labels: tuple[int, ...], stop: StopFlag) -> Sigmoids:
+def of_folds(folds: AnyFolds, settings: Settings, labels: tuple[int, ...], stop: StopFlag) -> Sigmoids:
     """The sigmoids of a model with these labels, from folds of its rows, trained with these settings.
 
     Folds use no warm start, which would depend on the held-out rows.  Raises NotCalibratedError if rows are too few or
@@ -135,7 +118,7 @@ def of_folds(folds: Folds, settings: Settings, labels: tuple[int, ...], stop: St
     return sigmoids(values, folds.table.labels, folds.table.factors, labels)
 
 
-def _held_out(folds: Folds, settings: Settings, stop: StopFlag, keep: Keep | None = None) -> np.ndarray:
+def _held_out(folds: AnyFolds, settings: Settings, stop: StopFlag, keep: Keep | None = None) -> np.ndarray:
     """The predictions of folds; NotCalibratedError where the run ends before all are trained."""
     folds.part = "calibration fold"
     try:
@@ -145,19 +128,6 @@ def _held_out(folds: Folds, settings: Settings, stop: StopFlag, keep: Keep | Non
     if TIME in folds.open_ends:
         raise NotCalibratedError(TIME.advice)
     return predictions
-
-
-def add_sigmoids(model: LinearModel, table: Dataset, settings: Settings, stop: StopFlag) -> tuple[str, list[str]]:
-    """Add sigmoids to a model trained on the table with these settings.
-
-    Returns why that is impossible, or "", and warnings.
-    """
-    try:
-        found = calibrate(table, settings, model.labels or (), stop)
-    except NotCalibratedError as e:
-        return str(e), []
-    model.notes += sigmoid_notes(found.pairs)
-    return "", found.warnings
 
 
 def doubts(found: list[Seen]) -> list[str]:
@@ -283,15 +253,13 @@ def pair_sigmoids(pairs: ClassPairs, fitting: Fitting, train: Train, rand: Glibc
     return Sigmoids(found, doubts(seen), texts)
 
 
-def laplace_scale(data: KernelSet, fitting: Fitting, rand: GlibcRand) -> tuple[float, str]:
-    """Mean size of the errors of a regression, and LIBSVM's text."""
-    from svmtool.training.kernel.validation import KernelFolds
-
+def laplace_scale(data: KernelSet, fitting: Fitting, drawn: Callable[..., AnyFolds]) -> tuple[float, str]:
+    """Mean size of the errors of a regression, and LIBSVM's text; drawn(settings, number, say) gives the folds."""
     if len(data) < 2:
         raise NotCalibratedError("at least two rows are needed")
     texts: list[str] = []
     inner = fitting.settings.replace(probability=0, grouped=False)
-    folds = KernelFolds(data, inner, FOLDS, rand, texts.append)
+    folds = drawn(inner, FOLDS, say=texts.append)
     errors, text = np.abs(data.labels - _held_out(folds, inner, fitting.stop)), "".join(texts)
     weights = data.table.factors
     usual = errors <= OUTLIER_DEVIATIONS * np.sqrt(2.0) * np.average(errors, weights=weights)

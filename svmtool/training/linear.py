@@ -135,7 +135,7 @@ def train(
         done.warnings += add_thresholds(done.model, kept, settings.replace(prune=None), stop)
     elif kept is not None and not done.model.gives_probabilities:
         del problems
-        from svmtool.training.calibration import add_sigmoids
+        from svmtool.training.validation.cross_validation import add_sigmoids
 
         done.lacking, more = add_sigmoids(done.model, kept, settings, stop)
         done.warnings += more

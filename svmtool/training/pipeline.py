@@ -18,7 +18,7 @@ from svmtool.training.outcome import Training, exit_status, recording, show
 
 
 class Job:
-    """A training set with the settings to train on it: linear (linear.py), or with a kernel (kernel/job.py).
+    """A training set with the settings to train on it: linear (linear.py), or with a kernel (kernel/train.py).
 
     It is made after the checks of the data, whose warnings are printed.  rows: what is trained on; table: their labels.
     warnings: those about the rows, once they have been used.

@@ -11,7 +11,7 @@ from svmtool.compiled import threads
 from svmtool.models.kernel_functions import Kernel
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import INTERRUPTED, StopFlag
-from svmtool.training.kernel import pair_values
+from svmtool.training.kernel import fused_pairs
 from svmtool.training.kernel.dataset import KernelSet
 from svmtool.training.kernel.fit import MIN_CONCURRENT, Fitting, enough_mb, packed
 from svmtool.training.kernel.train import one_vs_one as train
@@ -41,7 +41,7 @@ def test_groups_fit_and_hold_each_problem_once():
     assert packed([], needed.__getitem__, 1.0) == []
 
 
-LIMITS = [(cache_mb, most) for cache_mb in (100.0, 0.05) for most in (0, 100, pair_values.MAX_PAIR_ROWS)]
+LIMITS = [(cache_mb, most) for cache_mb in (100.0, 0.05) for most in (0, 100, fused_pairs.MAX_PAIR_ROWS)]
 
 
 @pytest.mark.parametrize(("row", "limits"), pairs_in_turn([0, 1, 50, 52, 60, 73], LIMITS, 3))

@@ -20,8 +20,15 @@ from svmtool.kernels.tiles import tiles_of
 from svmtool.tolerances import MIB
 from svmtool.training.kernel.dataset import ClassPairs, pair_problem
 from svmtool.training.kernel.fit import Fitting, Solved
-from svmtool.training.kernel.fused_pairs import ENDS, has_steps, limits_of, steps
-from svmtool.training.kernel.pair_values import MAX_DOUBLE_ROWS, MEMORY_SHARE, values_between
+from svmtool.training.kernel.fused_pairs import (
+    ENDS,
+    MAX_DOUBLE_ROWS,
+    MEMORY_SHARE,
+    has_steps,
+    limits_of,
+    steps,
+    values_between,
+)
 from svmtool.training.validation.folds import fold_rows
 
 COPIES = 3  # of a pair's matrix, with those of a fold's blocks and of its steps

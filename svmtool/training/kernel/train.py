@@ -1,4 +1,4 @@
-"""Trains models with kernels: one problem for each pair of classes, or one problem over all rows for other kinds."""
+"""Training with a kernel: one problem for each pair of classes, or one over all rows for other kinds of labels."""
 
 from __future__ import annotations
 
@@ -10,16 +10,148 @@ from typing import Any
 
 import numpy as np
 
+from svmtool import params, registry
 from svmtool.certify.linear import worst
+from svmtool.errors import SvmtoolError
+from svmtool.formats.models import kernel
+from svmtool.formats.svmlight.inputs import Reading, weighted
 from svmtool.kernels.problems import AnyProblem, EpsilonSvr, HardOneClass, KernelProblem, NuSvr, OneClass
+from svmtool.limits import StopFlag
 from svmtool.models.kernel import FEATURES_NOTE, KernelModel
-from svmtool.params import PRECOMPUTED, Settings, kernel_of
-from svmtool.solvers.shared.base import Status
-from svmtool.training.kernel.dataset import ClassPairs, KernelSet
-from svmtool.training.kernel.fit import Fitting, Solved
+from svmtool.params import PRECOMPUTED, Request, Settings, kernel_of, tolerance
+from svmtool.solvers.shared.base import Plan, Status
+from svmtool.training import intent, pipeline
+from svmtool.training.kernel.dataset import ClassPairs, KernelSet, kernel_set, refuse_unusable
+from svmtool.training.kernel.fit import Fitting, Solved, rule_of, shares_of
+from svmtool.training.lines import SolverLines
 from svmtool.training.notices import first_of
 from svmtool.training.outcome import Training, notes
-from svmtool.training.validation.folds import GlibcRand
+from svmtool.training.validation.folds import TOO_MANY, AnyFolds, GlibcRand, Keep
+
+
+class Job(pipeline.Job):
+    """The training of a command with a kernel."""
+
+    def __init__(self, settings: Settings, request: Request, data: Reading, console: Any):
+        rows = checked(settings, request, data, console.warn)
+        super().__init__(settings, request, rows, rows.table)
+
+    def folds(self, wanted: int, console: Any) -> Any:
+        """See pipeline.Job."""
+        return KernelFolds(self._rows[0], self.settings, wanted, say=console.solver)
+
+    def train(self, report: Callable[..., None] | None, stop: StopFlag, lines: SolverLines) -> Training:
+        """See pipeline.Job."""
+        return trained(self._rows.pop(), Fitting(self.settings, report, stop, lines=lines))
+
+    def write(self, path: str, done: Training) -> None:
+        """See pipeline.Job."""
+        kernel.write(path, done.model)
+
+
+class KernelFolds(AnyFolds):
+    """The folds of a training set with a kernel, as LIBSVM draws them.
+
+    rand: continues a sequence of random numbers; None: a new one.  say: receives LIBSVM's text of each training.
+    """
+
+    too_many = f"WARNING: # folds ({{}}) > # data ({{}}). {TOO_MANY}"
+
+    def __init__(
+        self, data: KernelSet, settings: Settings, wanted: int, rand: GlibcRand | None = None,
+        say: Callable[[str], object] = lambda text: None,
+    ):  # fmt: skip
+        self.data, self._say, self._rand = data, say, rand or GlibcRand(settings.run.seed)
+        self._classifies = settings.row.kind == "classification"
+        super().__init__(data.table, settings.replace(stratified=self._classifies), wanted, self._rand)
+
+    def evaluate(
+        self, settings: Settings, stop: StopFlag, warm: list | None = None, keep: Keep | None = None,
+        *_: Any, **__: Any,
+    ) -> tuple[np.ndarray, bool]:  # fmt: skip
+        """See AnyFolds; models have probabilities with -b 1, and nothing is a warm start."""
+        fit, rand, known = trainer(settings), self._rand if self._classifies else None, set(self.warnings)
+
+        def train(k: int, inside: np.ndarray, outside: np.ndarray, share: StopFlag) -> tuple[Any, Any, list[str]]:
+            done = fit(self.data.take(inside), Fitting(settings, None, share), rand)
+            if stop.set:
+                raise KeyboardInterrupt
+            if done.lacking:
+                raise SvmtoolError(f"ERROR: -v with -b 1: {done.lacking}")
+            self._say(done.text)
+            new = [text for text in dict.fromkeys(done.warnings) if text not in known]
+            known.update(new)
+            return done.model, done.status, new
+
+        return self._each(train, stop, keep, 1), False
+
+    def answers(self, model: Any, decisions: np.ndarray) -> np.ndarray:
+        """See AnyFolds; with -b 1 the most probable class."""
+        if model.labels is None or len(model.labels) < 2 or model.probA is None:
+            return model.labels_from(decisions)
+        return np.array(model.labels, dtype=np.float64)[np.argmax(model.probabilities(decisions), axis=1)]
+
+
+def checked(
+    settings: Settings, request: Request, data: Reading, warn: Callable[[str], None] | None = None
+) -> KernelSet:
+    """The training set, after the checks in LIBSVM's order; SvmtoolError for the first fault.
+
+    warn: of odd labels and of weights that leave rows out.
+    """
+    table = data.table()
+    if not len(table):
+        raise SvmtoolError(f"{data.path} has no rows: there is nothing to train on")
+    rows = kernel_set(table, settings, data.path)
+    params.check_kernel_after_reading(settings)
+    rows = KernelSet(weighted(table, request.weights, warn), rows.kernel)
+    refuse_unusable(rows, settings)
+    warnings = intent.warnings(settings, request.given, table.labels, data.path)
+    if warn is not None:
+        warn(*warnings, *intent.unused_queries(settings, table, data.path))
+    return rows
+
+
+def methods(settings: Settings, request: Request, data: Reading) -> tuple[Settings, list[tuple[str, str]]]:
+    """--explain: the settings, and a fact for each method with which problems begin; SvmtoolError as in training."""
+    with np.errstate(all="ignore"):
+        rows, fitting = checked(settings, request, data).in_use()[0], Fitting(settings)
+        if settings.row.kind == "classification":
+            found = _of_pairs(ClassPairs(rows, settings), fitting)
+        else:
+            plan = _plan(problem_of(rows, settings), settings, settings.run.cache_mb)
+            found = registry.planned(settings.row, [plan])
+    return settings, [("method", text) for text in found]
+
+
+def _plan(problem: AnyProblem, settings: Settings, cache_mb: float) -> Plan:
+    """The plan of the settings' solver for one problem, which has cache_mb for kernel rows."""
+    problem.cache_mb, problem.options = cache_mb, settings.run.options
+    return registry.planner(settings.row)(problem, rule_of(tolerance(settings)))
+
+
+def _of_pairs(pairs: ClassPairs, fitting: Fitting) -> list[str]:
+    """A line for each method; of several pairs of classes with their number, and the reason of the largest."""
+    from svmtool.training.kernel import fused_pairs
+
+    s, count = fitting.settings, len(pairs.pairs)
+    batch, found, together = fused_pairs.batch_of(pairs, fitting), [], set()
+    if batch is not None:
+        together = {batch.place[i, j] for i, some in enumerate(batch.partners) for j in some}
+        found.append(f"{fused_pairs.METHOD}: {len(together)} of {count}, {batch.why}")
+    alone = sorted(set(range(count)) - together, key=lambda k: -sum(pairs.counts[k]))
+    sizes = [sum(pairs.counts[k]) for k in alone]
+    shares = [s.run.cache_mb] if len(alone) == 1 else shares_of(s.run.cache_mb, sizes, pairs.row_mb)[1]
+    plans: dict[str, list[Plan]] = {}
+    for k, share in zip(alone, shares, strict=True):
+        plan = _plan(pairs.problem(pairs.points.take(pairs.rows(k)), k), s, share)
+        plans.setdefault(plan.method, []).append(plan)
+    for name, some in plans.items():
+        of_several, why = "" if count == 1 else f"{len(some)} of {count} pairs of classes", some[0].why
+        facts = filter(None, (of_several, f"the largest: {why}" if of_several and why else why))
+        found.append(": ".join(filter(None, (registry.methods(s.row)[name], "; ".join(facts)))))
+    return found
+
 
 # C = inf: the first cost, its growth and the largest, in units of the kernel's size.  Beyond, margins are round-off.
 FIRST_HARD_COST, HARD_GROWTH, MAX_HARD_COST = 1e3, 1e3, 1e12
@@ -160,7 +292,7 @@ def single(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> 
                 values = model.decision_values(data.table)[:, 0]
                 model.density_marks = calibration.density_marks(values, data.table.factors)
             else:
-                sigma, more = calibration.laplace_scale(data, fitting, rand)
+                sigma, more = calibration.laplace_scale(data, fitting, functools.partial(KernelFolds, data, rand=rand))
                 model.probA = np.array([sigma])
                 text += more
         except calibration.NotCalibratedError as e:

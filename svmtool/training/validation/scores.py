@@ -38,7 +38,7 @@ class HeldOut:
             self.labels, self.classes = np.where(labels == 1.0, 1.0, -1.0), [-1, 1]
         elif kind != "regression":
             self.classes = [int(label) for label in distinct(np.trunc(labels))]
-        self.predictions = np.zeros(0)
+        self.predictions: Any = np.zeros(0)  # LabelCounts of label sets
         shape = (len(labels), len(self.classes))
         self.scores = np.empty(shape) if needs >= SCORES else None
         self.probabilities = np.empty(shape) if needs >= PROBABILITIES else None
