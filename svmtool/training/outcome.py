@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from svmtool import __version__, interrupts, registry
@@ -89,16 +89,13 @@ def notes(settings: Settings, certificate: Certificate, results: list[Any]) -> t
     )
 
 
-@contextlib.contextmanager
-def recording(request: Request, target: float | None) -> Iterator[History | None]:
+def recording(request: Request, target: float | None) -> contextlib.AbstractContextManager[History | None]:
     """The History that takes solver records for --solver-log and --plot, or None; target: the gap to reach, if any."""
     if not (request.solver_log or request.plot):
-        yield None
-        return
+        return contextlib.nullcontext()
     from svmtool.training.history import History
 
-    with History(request.solver_log, request.plot, target) as history:
-        yield history
+    return History(request.solver_log, request.plot, target)
 
 
 def worst_status(results: list) -> Status | None:

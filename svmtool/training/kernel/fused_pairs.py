@@ -35,17 +35,9 @@ from svmtool.numbers import distinct
 from svmtool.params import Settings, tolerance
 from svmtool.solvers.shared.base import CONFIRMED_GAP, GAP, INDEFINITE, ITERATIONS, OPTIMAL, RULE
 from svmtool.tolerances import MIB, ROUNDOFF_GAP, SLOW_MIN_GAP
+from svmtool.training.kernel import verify
 from svmtool.training.kernel.dataset import ClassPairs
 from svmtool.training.kernel.fit import Fitting, Solved, packed
-from svmtool.training.kernel.verify import (
-    NO_MEANING,
-    PRINTED_FACTOR,
-    STATIONARY_RTOL,
-    acceptable,
-    certified,
-    proven_indefinite,
-    verify,
-)
 
 MAX_PAIR_ROWS = 512  # of a pair; on 16 sets of 3 to 77 classes ten were faster, up to 6 times, six about equal
 # If a single pair also uses kernel values in double precision: with 2048 in all cases two such sets took 0.4 and 0.6 of
@@ -194,8 +186,8 @@ class Batch(ABC):
     def certified(self, k: int, problem: KernelProblem, result: KernelResult) -> tuple[DecisionFunction, Certificate]:
         """verify.certified for pair k, with its rows or without, from decision values of all pairs if that is fast."""
         if self._exact is None:
-            return certified(self._whole(k), result)
-        return certified(problem, result, exact=self._gradient_of(k, self._exact))
+            return verify.certified(self._whole(k), result)
+        return verify.certified(problem, result, exact=self._gradient_of(k, self._exact))
 
     @cached_property
     def _exact(self) -> np.ndarray | None:
@@ -451,7 +443,7 @@ class Hinges(Batch):
 
     def _kept(self, k: int, result: KernelResult) -> Solved:
         """The verified result of pair k, without a second method."""
-        return Solved(*verify(self._whole(k), result, self.s.target, lambda: None))
+        return Solved(*verify.verify(self._whole(k), result, self.s.target, lambda: None))
 
     def _uncertified(self, problem: KernelProblem, result: KernelResult, certificate: Certificate) -> Solved:
         """The result of a pair that proves the kernel indefinite, with the values of its own steps.
@@ -465,13 +457,13 @@ class Hinges(Batch):
         function = problem.decision_function(result)
         certificate.primal, certificate.dual = function.scaled(certificate.primal), function.scaled(certificate.dual)
         certificate.gap = result.certified_gap = np.inf
-        certificate.why_not = NO_MEANING
+        certificate.why_not = verify.NO_MEANING
         return Solved(function, result, certificate)
 
     def _indefinite(self, k: int) -> bool:
         """Whether pair k proves the kernel indefinite (verify.proven_indefinite): no other method does better."""
         _, _, value, _, relative, *_ = self.out[k].tolist()
-        return not self.points.kernel.positive and relative <= STATIONARY_RTOL and -value > self.max_primal[k]
+        return not self.points.kernel.positive and relative <= verify.STATIONARY_RTOL and -value > self.max_primal[k]
 
     def _verified(
         self, k: int, problem: KernelProblem, result: KernelResult, gap: float, violation: float
@@ -498,7 +490,7 @@ class Hinges(Batch):
         allowed = gap + max(MAX_WIDENING * gap, KERNEL_VALUE_RTOL * abs(primal))
         if not (primal <= max_primal and certificate.gap < np.inf and primal - dual <= allowed):
             return None
-        if result.status is GAP and not certificate.gap <= PRINTED_FACTOR * (self.s.target or 0.0):
+        if result.status is GAP and not certificate.gap <= verify.PRINTED_FACTOR * (self.s.target or 0.0):
             return None
         return Solved(function, result, certificate)
 
@@ -581,11 +573,12 @@ class Squares(Batch):
         wider = certificate.primal - certificate.dual - (plain.primal - plain.dual)
         if not wider <= KERNEL_VALUE_RTOL * abs(certificate.primal):
             function, certificate = self.certified(k, problem, result)  # the value of the model itself is needed
-        if not (certificate.gap < np.inf and acceptable(problem, result, certificate)):
+        if not (certificate.gap < np.inf and verify.acceptable(problem, result, certificate)):
             return None
-        if proven_indefinite(problem, certificate):
+        if verify.proven_indefinite(problem, certificate):
             return None
-        if not certificate.gap <= (PRINTED_FACTOR * (self.s.target or 0.0) if result.status is GAP else ROUNDOFF_GAP):
+        asked = verify.PRINTED_FACTOR * (self.s.target or 0.0) if result.status is GAP else ROUNDOFF_GAP
+        if not certificate.gap <= asked:
             return None
         result.certified_gap = certificate.gap
         return Solved(function, result, certificate)
