@@ -167,7 +167,7 @@ def train_on_used(
     done.model = with_all_features(done.model, used, n_features)
     if isinstance(done.model, LinearModel):  # in the form of models that predict
         W = done.model.W
-        done.model.W = W.by_feature().dense_if_small() if isinstance(W, Columns) else W[:]
+        done.model.W = W.by_feature().dense_if_small() if isinstance(W, Columns) else W if used is None else W[:]
     if adaptable:
         from svmtool.training.adapting.adaptable import state_of
 
