@@ -48,6 +48,7 @@ class LabelFolds(Folds):
     """
 
     marks: list[tuple[int, np.ndarray]] | None = None
+    _before: Any = None
 
     def evaluate(self, settings: Settings, stop: StopFlag, *_: Any) -> tuple[Any, bool]:
         """Train every fold and count; also whether the counts are others than those of the last call."""
@@ -63,9 +64,8 @@ class LabelFolds(Folds):
 
         self.open_ends = _each_fold(self, settings, stop, _take)
         counts.actual[:] = SetClasses(self.table.sets).counts
-        before, self._before = getattr(self, "_before", None), (counts.predicted, counts.right)
-        changed = before is None or any(not np.array_equal(a, b) for a, b in zip(before, self._before, strict=True))
-        return counts, changed
+        before, self._before = self._before, (counts.predicted, counts.right)
+        return counts, not np.array_equal(before, self._before)
 
 
 def add_thresholds(model: LinearModel, table: Dataset, settings: Settings, stop: StopFlag) -> list[str]:
