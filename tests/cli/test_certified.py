@@ -157,6 +157,9 @@ def test_a_limit_ends_it(svm_train, data, out_of_time):
     out_of_time()
     status, _, err = svm_train("-q", "-s", "1", "--strict", "--certify-labels", data / "digits.t", data / "digits", "m")
     assert status == 2 and "time limit reached" in err and "not 100%: a limit or Ctrl-C ended the run" in err
+
+
+def test_few_iterations_end_it(svm_train, data):
     few = "-q", "-s", "1", "--max-iter", "1"
     status, _, err = svm_train(*few, "--certify-labels", data / "digits.t", data / "digits", "m")
     assert status == 0 and "iteration limit reached" in err and "not 100%: a limit or Ctrl-C ended the run" in err

@@ -173,6 +173,9 @@ class Lines:
     def warn(self, *lines):
         self.warnings += lines
 
+    def still(self, text, error=False):
+        """No effect: on a slow machine a long step is told."""
+
 
 def search(X, y, folds=None, given=(), **settings) -> Lines:
     console = Lines()
