@@ -24,7 +24,6 @@ from svmtool.formats.svmlight import table as svmlight
 from svmtool.params import Settings
 from svmtool.training import linear
 from svmtool.training.adapting import adaptable as adapt
-from svmtool.training.adapting import adaptable
 
 ROWS_A_BLOCK, REPEATS = 20_000, 5
 
@@ -53,7 +52,7 @@ def main() -> None:
     make(order["some"], order["new"], order["d"], 2)
     settings = Settings.of(solver=71).with_default_bias()
     table, new = svmlight.read(order["many"]), svmlight.read(order["some"])
-    files = trained.NewState(settings, table, order["model"])
+    files = adapt.NewState(settings, table, order["model"])
     training = []
     for _ in range(3):
         start = time.perf_counter()

@@ -69,11 +69,12 @@ def run(job: Job, request: Request, stop: StopFlag, model_path: str, console: An
         lines = SolverLines(row, console)
         with recording(request, job.settings.target) as history:
             beats = [lines.beat] if history is None else [lines.beat, history.beat]
-            with interruptible(stop, console, beats=beats), doing("training"):
-                done = job.train(history and history.record, stop, lines)
-        console.warn(*job.warnings)
-        show(done, console)
-        done.model.notes = () if request.plain_model else done.model.notes
-        job.write(model_path, done)
-        interrupts.loss = ""
+            with interruptible(stop, console, beats=beats):
+                with doing("training"):
+                    done = job.train(history and history.record, stop, lines)
+                console.warn(*job.warnings)
+                show(done, console)
+                done.model.notes = () if request.plain_model else done.model.notes
+                job.write(model_path, done)
+                interrupts.loss = ""
     return exit_status(row, request, done, model_path, stop.set, console)
