@@ -28,7 +28,7 @@ from svmtool.compat.results import report
 from svmtool.compat.solve import LinearRun
 from svmtool.errors import SvmtoolError
 from svmtool.formats.models import linear as _file
-from svmtool.training.adapting.trained import save
+from svmtool.training.adapting.adaptable import save
 
 __all__ = ["load_model", "save_model", "train", "predict", *_low.__all__, *commonutil.__all__]
 

@@ -137,3 +137,9 @@ def with_time_shares(
 
         run(one, len(todo))
         todo = [k for k, short in zip(todo, cut, strict=True) if short]
+
+
+def in_turn(work: Callable[[int], None], count: int) -> None:
+    """Call work(k) for each k < count, one after another: in parallel they would take too much memory, say."""
+    for k in range(count):
+        work(k)

@@ -155,10 +155,10 @@ class Certifier:
                 dual, less, violation, v, point = self._dual_value(candidate, xi, products)
             if not dual - less >= 0.0:  # overflow, or nothing but rounding: a = 0 is a dual point of value 0
                 dual = less = min(less, max(dual, 0.0)) if np.isfinite(dual) else 0.0
-                v, point = None, np.zeros(len(point))
+                v, point = None, np.zeros(len(candidate)) if self.keep else None
             if best is None or dual - less > best.dual:
                 best = Certificate(primal, dual, violation, (off, less))
-                best.point, sums = point if self.keep else None, v
+                best.point, sums = point, v
         assert best is not None
         self._bound(best, w, sums, xi, apart)
         return best
@@ -213,9 +213,9 @@ class Certifier:
 
     def _dual_value(
         self, a: np.ndarray, xi: np.ndarray, products: Products
-    ) -> tuple[float, float, float, DualSum, np.ndarray]:  # fmt: skip
+    ) -> tuple[float, float, float, DualSum, np.ndarray | None]:  # fmt: skip
         """D at the best multiple of `a` (made feasible), a bound of its rounding, the largest KKT violation of `a`, and
-        v of that multiple, and it.
+        v of that multiple, and it where it is kept.
 
         xi: the slacks at the primal point w; with |w|_1 a dual point does not determine them.
         """
@@ -249,7 +249,8 @@ class Certifier:
         if not self.all_used:
             violation = violation[cost > 0]
         largest = float(violation.max(initial=0.0))
-        return dual, off, largest if largest >= 0.0 else np.inf, (multiple * v, multiple * apart), multiple * a
+        point = multiple * a if self.keep else None
+        return dual, off, largest if largest >= 0.0 else np.inf, (multiple * v, multiple * apart), point
 
 
 AnyCertificate = TypeVar("AnyCertificate", bound=Certificate)

@@ -36,7 +36,7 @@ class HeldOut:
             self.labels, self.classes = np.where(labels == 1.0, 1.0, -1.0), [-1, 1]
         elif kind != "regression":
             self.classes = [int(label) for label in distinct(np.trunc(labels))]
-        self.predictions = np.zeros(0)
+        self.predictions: Any = np.zeros(0)  # LabelCounts of label sets
         shape = (len(labels), len(self.classes))
         self.scores = np.empty(shape) if needs >= SCORES else None
         self.probabilities = np.empty(shape) if needs >= PROBABILITIES else None
@@ -115,6 +115,11 @@ class Measure(NamedTuple):
     compute: Callable[[HeldOut], float]
     percent: bool = False
     sign: int = 1
+
+    @property
+    def capital(self) -> str:
+        """The title with a capital letter."""
+        return self.title[:1].upper() + self.title[1:]
 
     def score(self, held: HeldOut) -> float:
         """The measure with the sign that makes larger better; minus infinity where it is not defined."""
@@ -195,7 +200,7 @@ def metric_needs(settings: Settings) -> int:
     """What the lines of --metrics need."""
     kind = kind_of(settings)
     if kind in CLASSIFIERS:
-        return PROBABILITIES
+        return SCORES if settings.problem.kernel is not None and not settings.run.probability else PROBABILITIES
     return SCORES if kind == "one-class" else PREDICTIONS
 
 
@@ -212,6 +217,5 @@ def metric_lines(held: HeldOut) -> str:
             about = f" (label {held.classes[held.positive]})"
         elif name in MEANS and held.positive is None:
             about = f" (mean of {len(held.classes)} classes)"
-        title = measure.title[:1].upper() + measure.title[1:]
-        lines.append(f"{title} = {measure.text(measure.score(held))}{about}\n")
+        lines.append(f"{measure.capital} = {measure.text(measure.score(held))}{about}\n")
     return "".join(lines)
