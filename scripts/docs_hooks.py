@@ -73,7 +73,8 @@ def on_page_markdown(markdown, page, config, files):
         for link in (f"](../{name}", f"]({name}"):
             markdown = markdown.replace(link, f"]({target}")
     if page.file.src_uri == "examples/README.md":
-        card = r"- [![\1](\2.png)](\2.md)\n\n    **[\1](\2.md)**: \3"
-        cards = re.sub(r"^- \[(.*?)\]\((\w+)\.py\): (.*)$", card, markdown[markdown.index("\n- ") :], flags=re.MULTILINE)
-        markdown = f'{markdown[: markdown.index("- ")]}<div class="grid cards" markdown>\n{cards}\n</div>\n'
+        text, _, programs = markdown.partition("\n- ")
+        card = r"- [![\1](\2.png)](\2.md)\n\n    **[\1](\2.md)**: \3\n"
+        cards = re.sub(r"^- \[(.*?)\]\((\w+)\.py\): (.*)$", card, f"- {programs}", flags=re.MULTILINE)
+        markdown = f'{text}\n<div class="grid cards" markdown>\n{cards}\n</div>\n'
     return markdown

@@ -1,7 +1,7 @@
 """Shared by studies of training times: which tool is the first to come near the optimum.
 
 Tools that solve different problems (a free or a regularised bias) are each compared with the least objective of their
-own problem.  A paper's algorithm runs once, to its own end: if that is near the optimum, its trace tells when it came
+own problem.  A paper's algorithm runs once, to its own end: if that is near the optimum, its trace says when it came
 there.  Other tools run at several tolerances, of which the fastest near the optimum counts.
 """
 

@@ -109,7 +109,7 @@ def test_preconditioner_is_the_inverse_of_what_it_says(row):
 
 @both
 def test_preconditioner_finds_rows_unlike_the_others(row):
-    """Two thousand near rows and five far ones: a few rows tell all of K, and steps are few at a large cost."""
+    """Two thousand near rows and five far ones: a few rows determine all of K, and steps are few at a large cost."""
     rng = np.random.default_rng(0)
     X = np.concatenate([0.1 * rng.standard_normal((2000, 3)), 10.0 * np.eye(5, 3) + np.arange(5)[:, None]])
     X = X[rng.permutation(len(X))]

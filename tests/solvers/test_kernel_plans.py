@@ -1,4 +1,4 @@
-"""Solvers with kernels plan how they begin: from the problem alone; each method solves; --explain and the log tell."""
+"""Solvers with kernels plan how they begin, from the problem alone; each method solves; --explain and the log name it."""
 
 from __future__ import annotations
 
