@@ -66,7 +66,7 @@ docs: .venv/docs  ## build the site, results/site/index.html, and run its exampl
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
 docs-version: .venv/docs  ## keep the site of this release, as latest too, in the branch gh-pages; of a clean checkout of its tag
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mike deploy --update-aliases $(basename $(VERSION)) latest
+	PATH="$(CURDIR)/$(BIN):$$PATH" NO_MKDOCS_2_WARNING=1 mike deploy --update-aliases $(basename $(VERSION)) latest
 	$(BIN)/mike set-default latest
 
 lint: .venv/tools  ## check style, types and docstrings

@@ -47,8 +47,8 @@ def page_of(program: Path, source: str, printed: str) -> str:
     title, _, text = (ast.get_docstring(ast.parse(source)) or "").partition("\n\n")
     code = source.partition('\n"""\n')[2].strip()
     return (
-        f"# {title}\n\n{text}\n\n![{title}]({program.stem}.png)\n\n## It prints\n\n```text\n{printed}```\n\n"
-        f"## The program\n\n[{program.name}]({program.name}), below without its docstring:\n\n```python\n{code}\n```\n"
+        f"# {title}\n\n{text}\n\n![{title}]({program.stem}.png)\n\n## Output\n\n```text\n{printed}```\n\n"
+        f"## Program\n\n[{program.name}]({program.name}), below without its docstring:\n\n```python\n{code}\n```\n"
     )
 
 
