@@ -53,9 +53,9 @@ stress: .venv/tools  ## train every solver on data not used for tuning, and chec
 fuzz: .venv/tools  ## hostile files, lines and Python arguments, kills, Ctrl-C, full disks; MINUTES=30 SEED=1 TRY='--inputs 1000000 --kills 1000'
 	$(BIN)/python scripts/stress --fuzz --seed $(or $(SEED),1) $(if $(MINUTES),--minutes $(MINUTES)) $(TRY)
 
-bench: .venv/tools  ## time svmtool against LIBLINEAR (LIBLINEAR_DIR), LIBSVM (LIBSVM_DIR) and others; ONLY=all-sets MINUTES=20 SEED=1 DATA=folder
-	$(BIN)/python scripts/bench.py $(if $(ONLY),--only $(ONLY)) $(if $(MINUTES),--minutes $(MINUTES)) \
-	  $(if $(SEED),--seed $(SEED)) $(if $(DATA),--data $(DATA) --data data) \
+bench: .venv/tools  ## time svmtool beside LIBLINEAR (LIBLINEAR_DIR), LIBSVM (LIBSVM_DIR) and others; FILES='train.txt' PEER=LIBLINEAR MINUTES=20 SEED=1 DATA=folder ONLY=large
+	$(BIN)/python scripts/bench $(FILES) $(if $(ONLY),--only $(ONLY)) $(if $(MINUTES),--minutes $(MINUTES)) \
+	  $(if $(SEED),--seed $(SEED)) $(if $(PEER),--peer $(PEER)) $(if $(DATA),--data $(DATA) --data data) \
 	  $(if $(wildcard .venv-peers/bin/python),--peer-python .venv-peers/bin/python)
 
 experiments: .venv/tools .venv-peers/installed  ## the papers' experiments; ONLY=alm-table1,.. QUICK=1 DATA=folder

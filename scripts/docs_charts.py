@@ -1,6 +1,6 @@
 """Draw the charts of README and docs, in docs/images, with matplotlib.
 
-python scripts/docs_charts.py                       speed.svg and kernels.svg from the tables of docs/benchmarks.md,
+python scripts/docs_charts.py                       speed.svg and kernels.svg from the files in docs/data,
                                                     and gap.svg from docs/images/gap.json if that is there
 python scripts/docs_charts.py --measure DATA TRAIN  first writes gap.json anew, on a quiet machine: DATA is a training
                                                     set of two classes, TRAIN LIBLINEAR's program
@@ -8,6 +8,7 @@ python scripts/docs_charts.py --measure DATA TRAIN  first writes gap.json anew, 
 
 from __future__ import annotations
 
+import csv
 import datetime
 import json
 import os
@@ -27,11 +28,18 @@ import machine
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 IMAGES = ROOT / "docs" / "images"
+DATA = ROOT / "docs" / "data"
 WHITE = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
 OURS, THEIRS, OTHERS, INK = "#3949ab", "#ef6c00", "#8d8d8d", "#444444"
 REPEATS, COST = 21, 1.0
 GAPS = ("1e-1", "1e-2", "1e-3", "1e-4", "1e-6", "1e-8")
 TOLERANCES = ("1", "0.3", "0.1", "0.03", "0.01", "0.001", "0.0001", "0.00001")
+
+
+def rows_of(name: str) -> list[dict[str, str]]:
+    """The lines of a file of measurements."""
+    with open(DATA / name, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
 
 
 def saved(figure: Figure, name: str) -> None:
@@ -50,10 +58,9 @@ def plain(axes) -> None:
 
 def speed() -> None:
     """LIBLINEAR's time over ours, by size of the data: geometric mean and worst pair."""
-    page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
-    what, date = re.search(r"(\d+ of \d+ pairs) .*? measured on ([\d-]+)", page).groups()
+    rows = {row["LIBLINEAR's time / ours"]: row for row in rows_of("liblinear.csv")}
     groups = (
-        ("whole command", "whole process, default `-e`"),
+        ("whole command", "whole process, default -e"),
         ("training alone, to LIBLINEAR's objective", "training alone, to the objective of LIBLINEAR's default"),
     )
     figure = Figure(figsize=(7.6, 3.1), layout="constrained")
@@ -62,8 +69,9 @@ def speed() -> None:
     for group, (title, start) in enumerate(groups):
         axes.text(0.021, at - 0.75, title, color=INK, fontsize=9, fontweight="bold", va="center")
         for size in ("files from 3 MB", "1 to 3 MB", "under 1 MB"):
-            cells = re.search(rf"^\| {re.escape(f'{start}, {size}')} \|(.*)\|$", page, re.MULTILINE)[1].split("|")
-            pairs, mean, slower, worst = int(cells[0]), float(cells[1]), cells[2].strip(), float(cells[4])
+            row = rows[f"{start}, {size}"]
+            pairs, slower = int(row["pairs"]), row["below 1"]
+            mean, worst = float(row["geometric mean"]), float(row["worst"])
             axes.plot([worst, mean], [at, at], color=OURS, alpha=0.35, linewidth=4, solid_capstyle="round")
             axes.plot([worst], [at], "|", color=OURS, markersize=10, markeredgewidth=2)
             axes.plot([mean], [at], "o", color=OURS, markersize=8)
@@ -80,7 +88,7 @@ def speed() -> None:
     plain(axes)
     axes.set_xlabel(
         f"LIBLINEAR's time / svmtool's (above 1: svmtool is faster). Dot: geometric mean, bar: the worst pair.\n"
-        f"{what} of set and command at random, {date}, 2 cores",
+        f"pairs of set and command at random, {row['measured on']}, {row['machine']}",
         fontsize=8, color=INK,
     )  # fmt: skip
     saved(figure, "speed.svg")
@@ -88,21 +96,18 @@ def speed() -> None:
 
 def kernels() -> None:
     """Seconds of training with the RBF kernel on each set, by tool."""
-    page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
-    rows = re.search(r"^\| training with a kernel, s \|.*?\n((?:\|.*\n)+)", page, re.MULTILINE)[1].splitlines()[1:]
-    date = re.search(r"<!-- bench -->\nMeasured on ([^:]*)", page)[1]
+    rows = rows_of("kernels.csv")
     figure = Figure(figsize=(7.6, 3.4), layout="constrained")
     axes = figure.subplots()
-    tools = (("svmtool", 1, OURS, "o"), ("oneDAL", 4, OTHERS, "D"), ("LIBSVM", 2, THEIRS, "s"))
+    tools = (("svmtool", "ours", OURS, "o"), ("oneDAL", "oneDAL", OTHERS, "D"), ("LIBSVM", "LIBSVM", THEIRS, "s"))
     labels = []
     for at, row in enumerate(rows):
-        cells = [cell.strip() for cell in row.strip("|").split("|")]
-        name, cost = re.match(r"([\w-]+?)(?:_scale|\.| ).*C (\d+)", cells[0]).groups()
+        name, cost = re.match(r"([\w-]+?)(?:_scale|\.| ).*C (\d+)", row["training with a kernel, s"]).groups()
         labels.append(f"{name}, C = {cost}")
-        found = [float(cells[k].removeprefix("over ")) for _, k, _, _ in tools]
+        found = [float(row[k].removeprefix("over ")) for _, k, _, _ in tools]
         axes.plot([min(found), max(found)], [at, at], color="#e0e0e0", linewidth=3, zorder=1)
         for (name, k, color, mark), value in zip(tools, found, strict=True):
-            open_end = cells[k].startswith("over")
+            open_end = row[k].startswith("over")
             face = "white" if open_end else color
             equal = [other for other, v in zip(tools, found, strict=True) if v == value]  # marks one above the other
             y = at + 0.4 * ([other[0] for other in equal].index(name) - (len(equal) - 1) / 2)
@@ -116,7 +121,7 @@ def kernels() -> None:
     axes.legend(handles=marks, frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     axes.set_xlabel(
         "seconds of training with the RBF kernel, same C and gamma; hollow: not finished in 25 s\n"
-        f"{date}, Intel Xeon, 2 cores",
+        f"{rows[0]['measured on']}, {rows[0]['machine']}",
         fontsize=8, color=INK,
     )  # fmt: skip
     saved(figure, "kernels.svg")

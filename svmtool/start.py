@@ -46,7 +46,7 @@ def libsvm_scale() -> None:
 
 
 def umbrella() -> None:
-    """svmtool with any other word: inspect, convert, export, report, bench, completion."""
+    """svmtool with any other word: inspect, convert, export, report, completion."""
     _run("umbrella", "svmtool")
 
 

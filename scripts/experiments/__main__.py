@@ -3,9 +3,9 @@
     python scripts/experiments [--only alm-table1,..] [--quick] [--peer-python PYTHON] [--data DIR] [--results DIR]
 
 Finished cells are saved in the results folder: a second run continues where the first stopped.  Where the noise of the
-times could change a verdict, short cells are measured in further rounds (rounds.py).  Each experiment has a budget of
+times could change a verdict, short cells are measured in further rounds (measures.py).  Each experiment has a budget of
 seconds; cells that have not begun by then are left out.
-A run of all experiments without --quick writes EXPERIMENTS.md; every run writes the HTML page.
+Every run writes report.md into the results folder; one of all experiments without --quick also EXPERIMENTS.md.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ sys.path = [str(REPOSITORY), str(HERE.parent), *(p for p in sys.path if Path(p).
 from tqdm import tqdm  # noqa: E402
 
 import machine  # noqa: E402
-from experiments import report, rounds, studies  # noqa: E402
+from experiments import measures, report, studies  # noqa: E402
 from experiments.declare import Cell, Outcome  # noqa: E402
-from experiments.runner import OURS, Runner  # noqa: E402
+from experiments.runner import Runner  # noqa: E402
 from svmtool import __version__  # noqa: E402
 
 
@@ -47,7 +47,6 @@ def options() -> argparse.Namespace:
         "--data", action="append", help="folder of data sets, plain or .xz (default: shared/data, data)"
     )
     parser.add_argument("--results", default=str(REPOSITORY / "results" / "experiments"), help="folder for results")
-    parser.add_argument("--summary", default=None, help="write the Markdown summary to this file, after any run")
     return parser.parse_args()
 
 
@@ -94,7 +93,7 @@ def main() -> int:
         for name, outcomes in first.items():  # further rounds follow all first ones, so that time passes between them
             finding = known[name].conclude(outcomes)
             if not chosen.quick:
-                finding = rounds.with_repeats(known[name].conclude, outcomes, functools.partial(run, name))
+                finding = measures.with_repeats(known[name].conclude, outcomes, functools.partial(run, name))
             if missing := sum(o.ended == "left out" for o in outcomes):
                 note = f" {missing} of {len(outcomes)} measurements were left out for lack of time."
                 finding = dataclasses.replace(finding, measured=finding.measured + note)
@@ -105,7 +104,7 @@ def main() -> int:
         "machine": f"{machine.processor()}, {machine.cores()} cores, {platform.system()}",
         "Python": platform.python_version(),
         "version": f"svmtool {__version__}",
-        "compared with": ", ".join(dict.fromkeys(v for t, v in sorted(runner.versions.items()) if v and t != OURS)),
+        "compared with": ", ".join(v for tool, v in sorted(runner.versions.items()) if v and tool != measures.OURS),
     }  # fmt: skip
     if chosen.quick:
         facts["quick"] = "a few small cells, to see that everything runs: no conclusions"
@@ -113,12 +112,10 @@ def main() -> int:
     if absent:
         facts["not installed"] = ", ".join(absent)
     results.mkdir(parents=True, exist_ok=True)
-    report.write(results / "index.html", report.page(facts, found))
-    print(f"written: {results / 'index.html'}")
-    summary = chosen.summary or (str(REPOSITORY / "EXPERIMENTS.md") if not chosen.only and not chosen.quick else None)
-    if summary:
-        report.write(Path(summary), report.markdown(facts, found))
-        print(f"written: {summary}")
+    whole = [REPOSITORY / "EXPERIMENTS.md"] if not chosen.only and not chosen.quick else []
+    for path in (results / "report.md", *whole):
+        report.write(path, report.markdown(facts, found))
+        print(f"written: {path}")
     return 1 if failed else 0
 
 

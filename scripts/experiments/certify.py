@@ -1,45 +1,34 @@
 """Neutral evaluator: computes objective and accuracy of every tool's result with the same code.
 
-X is a scipy CSR matrix (n, d), y f8[n] of -1 and 1 (of any numbers with classes "as they are"), w f8[d], b a number.
+X is a scipy CSR matrix (n, d), y f8[n] of -1 and 1, w f8[d], b a number.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 
 from svmtool.metrics import RankCurve
 
-
-def loss(name: str, margins: np.ndarray, p: float = 2.0) -> float:
-    """The sum over rows of a loss of the margins y (w.x + b)."""
-    short = np.maximum(0.0, 1.0 - margins)
-    if name in ("hinge", "l1-hinge"):
-        return float(np.sum(short))
-    if name in ("squared", "l1-squared"):
-        return float(np.sum(short * short))
-    if name == "power":
-        return float(np.sum(short**p))
-    if name in ("logistic", "l1-logistic"):
-        return float(np.sum(np.logaddexp(0.0, -margins)))
-    if name == "least":
-        return float(np.sum((1.0 - margins) ** 2))
-    raise ValueError(f"no such objective: {name}")
+LOSSES: dict[str, Callable[[np.ndarray, float], np.ndarray]] = {  # of 1 - y (w.x + b)
+    "hinge": lambda short, p: np.maximum(0.0, short),
+    "squared": lambda short, p: np.maximum(0.0, short) ** 2,
+    "power": lambda short, p: np.maximum(0.0, short) ** p,
+    "least": lambda short, p: short**2,
+}
 
 
 def objective(name: str, X, y: np.ndarray, w: np.ndarray, b: float, C: float, p: float = 2.0) -> float:
-    """R(w) + C times the loss; R is |w|_1 for names that begin with "l1-", else |w|^2 / 2.  b costs nothing."""
-    norm = float(np.sum(np.abs(w))) if name.startswith("l1-") else 0.5 * float(w @ w)
-    return norm + C * loss(name, y * (X @ w + b), p)
+    """|w|^2 / 2 + C times the loss.  b costs nothing."""
+    return 0.5 * float(w @ w) + C * float(np.sum(LOSSES[name](1.0 - y * (X @ w + b), p)))
 
 
-def kernel_objective(
-    support, coefficients: np.ndarray, gamma: float, X, y: np.ndarray, b: float, C: float, f: np.ndarray | None = None
-) -> float:
+def kernel_objective(support, coefficients: np.ndarray, gamma: float, y: np.ndarray, b: float, C: float, f) -> float:
     """The C-SVC's primal value: |w|^2 / 2 + C times the hinge loss, w = sum_j coefficients_j phi(support_j), RBF.
 
-    f: kernel_values of X, where they are known.
+    f: kernel_values of the rows.
     """
-    f = kernel_values(support, coefficients, gamma, X) if f is None else f
     own = kernel_values(support, coefficients, gamma, support)
     return 0.5 * float(coefficients @ own) + C * float(np.sum(np.maximum(0.0, 1.0 - y * (f + b))))
 

@@ -5,7 +5,6 @@ It writes a line of JSON for each finished step, so that those before a time lim
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import signal
@@ -22,7 +21,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # else idle threads of LIBS
 import numpy as np  # noqa: E402
 import scipy.sparse  # noqa: E402
 
-from experiments import certify  # noqa: E402
+from experiments import certify, tools  # noqa: E402
 from experiments.problem import NO_MEMORY, SEED, Fitted, Problem  # noqa: E402
 
 SHORT = 0.3  # seconds; shorter runs are repeated
@@ -55,7 +54,7 @@ def certified(problem: Problem, found: Fitted, name: str, settings: dict) -> dic
         if name:
             X, y, C = problem.X, problem.y, problem.C
             f = certify.kernel_values(support, coefficients, gamma, X)
-            facts["objective"] = certify.kernel_objective(support, coefficients, gamma, X, y, b, C, f)
+            facts["objective"] = certify.kernel_objective(support, coefficients, gamma, y, b, C, f)
             facts["training_error"] = 1.0 - certify.accuracy(y, f + b)
     if "trace" in facts and not ends_at(facts["trace"], facts.get("objective", np.nan)):
         del facts["trace"]
@@ -107,7 +106,7 @@ def main() -> None:
 
     everything = Problem(rows("X"), kept["y"], rows("T"), kept["t"], 1.0, order["run"])
     method, vary, folds = order["method"], order["vary"], order["folds"]
-    tool = importlib.import_module("experiments.tools." + order["tool"])
+    tool = tools.load(order["tool"])
     left = order["seconds"]
     for at, step in enumerate(order["steps"]):
         settings, asked, problem = dict(order["settings"]), step, everything

@@ -1,7 +1,7 @@
-"""Declaration of experiments: data, cells, and evaluation of their results.
+"""Declaration of experiments: data, tools, cells, and evaluation of their results.
 
-A study (one small file in studies/) holds one `Experiment`.  Its cells are run by runner.py, each in a process of its
-own; `conclude` turns their results into a `Finding`, which report.py prints.  Nothing here imports numpy.
+A study (one file of studies/ for each paper) holds `Experiment`s.  Their cells are run by runner.py, each in a process
+of its own; `conclude` turns the results into a `Finding`, which report.py prints.  Nothing here imports numpy.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
 NAMES = {  # of sets that are not all of the papers' sets of that name, or have two of their classes
     "covtype.binary.scale01.part": "covtype (92,962 rows)",
@@ -27,11 +27,10 @@ NAMES = {  # of sets that are not all of the papers' sets of that name, or have 
 
 @dataclasses.dataclass(frozen=True)
 class Data:
-    """A data set by name and its preparation.
+    """A data set by name and its preparation: two classes, as they are, or else the largest against the others.
 
     rows        number of rows, drawn with a fixed seed; None: all
     features    number of the most frequent features; None: all
-    classes     "two": as they are, if there are two, else the largest class against the others; "as they are"
     test        share of rows held out where the set has no file of test rows (name + ".t")
     bias        whether every row gets a last feature of 1: a regularised bias
     unit        whether features are divided by their largest absolute value
@@ -42,7 +41,6 @@ class Data:
     name: str
     rows: int | None = None
     features: int | None = None
-    classes: str = "two"
     test: float = 0.2
     bias: bool = False
     unit: bool = False
@@ -54,11 +52,26 @@ class Data:
         return ", ".join([NAMES.get(self.name, self.name), *more])
 
 
+def linear_set(name: str, bias: bool = True, **more: Any) -> Data:
+    """A set for linear tools: features up to 1 in size, except text, whose rows have length 1."""
+    return Data(name, bias=bias, unit=not name.startswith("imdb"), **more)
+
+
+class Tool(NamedTuple):
+    """A module of tools/, one of its methods, settings and steps, and what certify.py is to compute."""
+
+    tool: str
+    method: str
+    settings: dict[str, Any] = {}
+    steps: tuple[Any, ...] = (None,)
+    objective: str = ""
+
+
 @dataclasses.dataclass(frozen=True)
 class Cell:
     """One tool, method and problem: run in a process with limits, whose result is stored.
 
-    tool, method   a module of tools/ and one of its METHODS
+    label          of the tool in tables
     objective      what certify.py is to compute, e.g. "hinge"; "" for none
     settings       C and whatever else the method takes (JSON values only)
     steps          arguments of `fit`, in turn, e.g. tolerances; before the first a few rows are run unmeasured
@@ -70,6 +83,7 @@ class Cell:
     run            number of the repetition, also the seed
     """
 
+    label: str
     tool: str
     method: str
     data: Data
@@ -93,6 +107,18 @@ class Cell:
 
     def __str__(self) -> str:
         return f"{self.tool} {self.method} on {self.data}"
+
+
+def grid(
+    tools: dict[str, Tool], data: Iterable[Data], settings: dict | None = None, steps: Sequence | None = None,
+    **more: Any,
+) -> list[Cell]:  # fmt: skip
+    """The cells of all tools on all data; settings: of all tools; steps: in place of the tools' own."""
+    common = settings or {}
+    return [
+        Cell(name, t.tool, t.method, d, t.objective, {**common, **t.settings}, tuple(steps or t.steps), **more)
+        for d in data for name, t in tools.items()
+    ]  # fmt: skip
 
 
 @dataclasses.dataclass
@@ -127,26 +153,26 @@ class Outcome:
         """All steps that gave weights: those that ended, and the one that was cut."""
         return self.steps if self.cut is None else [*self.steps, self.cut]
 
+    @property
+    def seconds(self) -> float:
+        """Seconds of its last step; inf if it did not end."""
+        return self.fact("seconds", float("inf"))
 
-@dataclasses.dataclass
-class Dataset:
+    def fact(self, name: str, other: float = float("nan")) -> float:
+        """A fact of its last step; nan if it did not end."""
+        return self.last.get(name, other) if self.ended == "done" and self.last else other
+
+    def points(self, y: str, x: str = "step") -> list[tuple[float, float]]:
+        """(x, y) of its steps for a curve, without steps that have no x or y."""
+        return [(s[x], s[y]) for s in self.steps if x in s and y in s]
+
+
+class Dataset(NamedTuple):
     """Rows of cells (numbers or words) under column heads."""
 
     title: str
     heads: Sequence[str]
     rows: list[Sequence[Any]]
-
-
-@dataclasses.dataclass
-class Plot:
-    """Curves: name -> points (x, y)."""
-
-    title: str
-    x: str
-    y: str
-    curves: dict[str, list[tuple[float, float]]]
-    log_x: bool = True
-    log_y: bool = True
 
 
 @dataclasses.dataclass
@@ -161,12 +187,10 @@ class Finding:
     measured: str
     holds: str
     tables: list[Dataset] = dataclasses.field(default_factory=list)
-    plots: list[Plot] = dataclasses.field(default_factory=list)
     why: str = ""
 
 
-@dataclasses.dataclass(frozen=True)
-class Experiment:
+class Experiment(NamedTuple):
     """A table or figure of a paper.
 
     name      as in `make experiments ONLY=name`

@@ -1,35 +1,23 @@
-"""Writes the report: EXPERIMENTS.md, and a self-contained page with tables and pictures."""
+"""Writes the report, EXPERIMENTS.md."""
 
 from __future__ import annotations
 
-import html
 import math
 import textwrap
 from pathlib import Path
 from typing import Any
 
-from experiments import draw, rounds
 from experiments.declare import Dataset, Experiment, Finding
+from experiments.measures import NOISE, ROUNDS
 from svmtool.formats import output
 
-NOISE = (
+NOTE = (
     "Each verdict is about the paper's algorithm as printed (`--method paper`), and says whether the claim holds on "
     "all, some or none of the checks that its study names. Columns 'svmtool, fast' are svmtool's engine (`--method "
     "fast`), which decides nothing. Times on one machine differ from hour to hour: where all times of svmtool longer "
-    f"or shorter by a factor of {rounds.NOISE:g} would change a verdict, short measurements are made {rounds.ROUNDS} "
+    f"or shorter by a factor of {NOISE:g} would change a verdict, short measurements are made {ROUNDS} "
     "times, and medians decide. 'left out' means that the time set for a study was used up."
 )
-STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 70em; margin: 2em auto; padding: 0 1em; color: #222 }
-table { border-collapse: collapse; margin: 1em 0; font-size: 14px }
-th, td { border: 1px solid #ccc; padding: .2em .6em; text-align: right } th { background: #f3f3f3 }
-.words th, .words td, .word { text-align: left; vertical-align: top }
-.yes { color: #060 } .no { color: #a00 } .partly { color: #850 }
-svg { display: block; max-width: 100%; height: auto } .wide { overflow-x: auto }
-nav a { margin-right: .8em } h2 { border-top: 1px solid #ccc; padding-top: 1em }
-"""
-
-
 def number(value: Any) -> str:
     """The text of a table cell."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -50,7 +38,7 @@ def markdown(facts: dict[str, str], found: list[tuple[Experiment, Finding]]) -> 
         "the numbers measured here, and whether the claim holds. All tools are evaluated by the same function of their",
         "weights; seconds are of training alone. Methods: `scripts/experiments/`.",
         "",
-        *textwrap.wrap(NOISE, 110),
+        *textwrap.wrap(NOTE, 110),
         "",
         *(f"- {name}: {value}" for name, value in facts.items()),
         "",
@@ -69,43 +57,10 @@ def markdown(facts: dict[str, str], found: list[tuple[Experiment, Finding]]) -> 
 
 
 def _markdown_table(table: Dataset) -> list[str]:
-    alignments = ["---" if is_text else "---:" for is_text in _words(table)]
+    columns = ([row[k] for row in table.rows] for k in range(len(table.heads)))
+    alignments = ["---:" if any(isinstance(x, (int, float)) for x in column) else "---" for column in columns]
     rows = [table.heads, alignments, *([number(c) for c in row] for row in table.rows)]
     return ["| " + " | ".join(str(c).replace("|", "\\|") for c in row) + " |" for row in rows]
-
-
-def _words(table: Dataset) -> list[bool]:
-    """For each column whether it has no numbers and is aligned left; heads are aligned as their columns."""
-    return [not any(isinstance(row[k], (int, float)) for row in table.rows) for k in range(len(table.heads))]
-
-
-def page(facts: dict[str, str], found: list[tuple[Experiment, Finding]]) -> str:
-    """The page: everything in one file."""
-    text = html.escape
-    out = [
-        f"<!doctype html><html lang=en><meta charset=utf-8><title>svmtool: experiments</title><style>{STYLE}</style>"
-    ]
-    out += [f"<h1>The papers' experiments, measured again</h1><p>{text(NOISE)}<ul>"]
-    out += [f"<li>{text(name)}: {text(value)}" for name, value in facts.items()]
-    out += ["</ul><nav>", *(f"<a href='#{e.name}'>{e.name}</a>" for e, _ in found), "</nav>"]
-    out += ["<table class=words><tr><th>experiment<th>claim<th>printed<th>measured<th>holds"]
-    for e, f in found:
-        words = (f"{e.source}: {e.claim}", e.printed, f.measured)
-        cells = "".join(f"<td>{text(w)}" for w in words)
-        out.append(f"<tr><td><a href='#{e.name}'>{e.name}</a>{cells}<td class='{f.holds.split()[-1]}'>{text(f.holds)}")
-    out.append("</table>")
-    for e, f in found:
-        out += [f"<h2 id='{e.name}'>{e.name}: {text(e.source)}</h2><p>{text(e.claim)}<p>{text(f.measured)}"]
-        out += [f"<p>What limits it: {text(f.why)}"] if f.why else []
-        out += [draw.svg(plot) or f"<p>({text(plot.title)}: no picture without matplotlib)" for plot in f.plots]
-        for table in f.tables:
-            alignments = [" class=word" if is_text else "" for is_text in _words(table)]
-            heads = "".join(f"<th{s}>{text(str(h))}" for s, h in zip(alignments, table.heads, strict=True))
-            out.append(f"<p>{text(table.title)}<div class=wide><table><tr>{heads}")
-            for row in table.rows:
-                out.append("<tr>" + "".join(f"<td{s}>{text(number(c))}" for s, c in zip(alignments, row, strict=True)))
-            out.append("</table></div>")
-    return "\n".join(out) + "</html>\n"
 
 
 def write(path: Path, text: str) -> None:

@@ -14,16 +14,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 from experiments import sets
 from experiments.declare import Cell, Outcome
+from experiments.measures import OURS
 from experiments.problem import NO_MEMORY
 
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent
-OURS = "ours"  # svmtool itself
 OWN_PYTHON = (OURS, "least_squares", "pegasos")  # tools that need no package of peers.txt
 WATCH_INTERVAL = 0.05  # seconds between two checks of a child
 BESIDE = 90.0  # seconds for a child in addition to its fits: its warm-up, and mostly the evaluator
@@ -34,8 +33,8 @@ LAST_WORDS = 400  # characters of a failed cell's output
 class Runner:
     """folders: of data sets; results: folder for stored results; peer_python: the Python of all other tools."""
 
-    def __init__(self, folders: list[Path], results: Path, peer_python: str, say: Callable[[str], None] = print):
-        self.folders, self.results, self.peer_python, self.say = folders, results, peer_python, say
+    def __init__(self, folders: list[Path], results: Path, peer_python: str):
+        self.folders, self.results, self.peer_python = folders, results, peer_python
         self.versions: dict[str, str] = {}
         self._codes: dict[str, str] = {}
 
@@ -45,7 +44,7 @@ class Runner:
     def version(self, tool: str) -> str:
         """A tool's version; empty if it is not installed."""
         if tool not in self.versions:
-            code = f"from experiments.tools import {tool}; print({tool}.VERSION())"
+            code = f"from experiments import tools; print(tools.load({tool!r}).VERSION())"
             done = subprocess.run([self.python(tool), "-c", code], capture_output=True, text=True, env=_environment())
             self.versions[tool] = done.stdout.strip() if done.returncode == 0 else ""
         return self.versions[tool]
@@ -53,13 +52,10 @@ class Runner:
     def code(self, tool: str) -> str:
         """A digest of our code in a cell's process."""
         if tool not in self._codes:
-            files = [HERE / name for name in ("child.py", "certify.py", "problem.py", f"tools/{tool}.py")]
-            if tool == OURS:
-                files += (REPOSITORY / "svmtool").rglob("*.py")
-            digest = hashlib.sha256()
-            for file in sorted(files):
-                digest.update(file.read_bytes())
-            self._codes[tool] = digest.hexdigest()
+            files = [*(HERE / name for name in ("child.py", "certify.py", "problem.py")), *(HERE / "tools").iterdir()]
+            files += (REPOSITORY / "svmtool").rglob("*.py") if tool == OURS else []
+            content = b"".join(file.read_bytes() for file in sorted(files) if file.suffix == ".py")
+            self._codes[tool] = hashlib.sha256(content).hexdigest()
         return self._codes[tool]
 
     def run(self, cell: Cell) -> Outcome:

@@ -71,7 +71,7 @@ def _parts(data: Data, path: Path, test: Path | None) -> dict[str, np.ndarray]:
     X, y = X[order], y[order]
     if data.normal is not None:
         y, t = (np.where(labels == data.normal, 1.0, -1.0) for labels in (y, t))
-    elif data.classes == "two":
+    else:
         y, t = _two(y, t)
     if data.features is not None:
         often = np.argsort(-np.bincount(X.indices, minlength=X.shape[1]), kind="stable")[: data.features]
@@ -86,11 +86,8 @@ def _parts(data: Data, path: Path, test: Path | None) -> dict[str, np.ndarray]:
     for name, A in (("X", X), ("T", T)):
         A = A.tocsr()
         A.sort_indices()
-        parts |= {
-            name + "_values": A.data,
-            name + "_indices": A.indices.astype("i4"),
-            name + "_indptr": A.indptr.astype("i4"),
-        }
+        kept = {"values": A.data, "indices": A.indices.astype("i4"), "indptr": A.indptr.astype("i4")}
+        parts |= {f"{name}_{part}": array for part, array in kept.items()}
     return parts
 
 

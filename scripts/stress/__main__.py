@@ -12,6 +12,7 @@ programs; otherwise Debian's are used, if installed.  Exit status 1 if there was
 from __future__ import annotations
 
 import argparse
+import itertools
 import math
 import signal
 import sys
@@ -26,7 +27,7 @@ sys.path = [str(REPOSITORY), str(HERE.parent), *(p for p in sys.path if Path(p).
 from tqdm import tqdm  # noqa: E402
 
 import machine  # noqa: E402
-from stress import cases, fuzz, peers, session, trial  # noqa: E402
+from stress import cases, families, fuzz, peers, trial  # noqa: E402
 from stress.pool import Done  # noqa: E402
 from stress.report import Report  # noqa: E402
 
@@ -38,32 +39,29 @@ def options() -> argparse.Namespace:
         prog="stress", description="Train every solver on random data and check the results.",
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )  # fmt: skip
-    parser.add_argument("--minutes", type=float, default=None, help="duration; 10 unless numbers are given")
-    parser.add_argument("--trials", type=int, default=None, help="end after this many trials, without a time limit")
-    parser.add_argument("--first", type=int, default=0, help="number of the first trial: repeats a part of a run")
-    parser.add_argument("--seed", type=int, default=1, help="seed of the data")
-    parser.add_argument("--jobs", type=int, default=machine.cores() or 1, help="parallel workers")
-    parser.add_argument("--only", default="", metavar="FAMILY", help="families whose names begin with this")
-    parser.add_argument("--solver", default="", metavar="S,..", help="numbers (60k: with kernels) or names of -s")
-    parser.add_argument("--factor", type=float, default=20.0, help="a breach: time above this many times the peer's")
-    parser.add_argument("--extra", type=float, default=5.0, help="plus this many seconds")
-    parser.add_argument("--limit", type=float, default=60.0, help="time limit of each command in seconds")
-    parser.add_argument("--shared", default=str(SHARED), help="folder with data/*.xz and hostile/*")
+    for name, kind, default, words in (
+        ("minutes", float, None, "duration; 10 unless numbers are given"),
+        ("trials", int, None, "end after this many trials, without a time limit"),
+        ("first", int, 0, "number of the first trial: repeats a part of a run"),
+        ("seed", int, 1, "seed of the data"),
+        ("jobs", int, machine.cores() or 1, "parallel workers"),
+        ("only", str, "", "families whose names begin with this"),
+        ("solver", str, "", "numbers (60k: with kernels) or names of -s, separated by commas"),
+        ("shared", str, str(SHARED), "folder with data/*.xz and hostile/*"),
+    ):
+        parser.add_argument(f"--{name}", type=kind, default=default, help=words)
     parser.add_argument("--untimed", action="store_true", help="without checks of time and without peers")
     parser.add_argument("--results", default=str(REPOSITORY / "results" / "stress"), help="folder for breaches")
     fuzzing = parser.add_argument_group("hostile input and faults", "with --fuzz; each a number of trials")
     fuzzing.add_argument("--fuzz", action="store_true", help="run these instead of solvers")
-    for kind, words in fuzz.KINDS.items():
-        fuzzing.add_argument(f"--{kind}", type=int, default=None, metavar="N", help=words)
-    fuzzing.add_argument("--again", nargs=2, metavar=("KIND", "FILE"), help="read a saved mutated file")
+    for name, about in fuzz.KINDS.items():
+        fuzzing.add_argument(f"--{name}", type=int, default=None, metavar="N", help=about.help)
     parser.add_argument("--list", action="store_true", help="list families and solvers")
     return parser.parse_args()
 
 
 def main() -> int:
     chosen = options()
-    if chosen.again:
-        return fuzz.again(*chosen.again)
     plan = plan_of(chosen)
     if chosen.list:
         print("\n".join(plan.families()))
@@ -87,18 +85,14 @@ def main() -> int:
 
 def plan_of(chosen: argparse.Namespace) -> trial.Plan:
     tools = peers.Peers(None, None) if chosen.untimed else peers.find()
-    return trial.Plan(
-        chosen.seed, chosen.only, chosen.solver, chosen.shared, tools, not chosen.untimed, chosen.factor, chosen.extra,
-        chosen.limit,
-    )  # fmt: skip
+    return trial.Plan(chosen.seed, chosen.only, chosen.solver, chosen.shared, tools, not chosen.untimed)
 
 
 def run_trials(chosen: argparse.Namespace, plan: trial.Plan, report: Report) -> None:
     warn_of_missing(plan)
-    jobs = session.trials(plan, chosen.first)
-    if chosen.trials is not None:
-        jobs = (job for _, job in zip(range(chosen.trials), jobs, strict=False))
-    session.run(jobs, chosen.jobs, report, end(chosen.minutes or 10.0), progress_printer(report))
+    jobs = ((plan, index) for index in itertools.count(chosen.first))
+    until = end(chosen.minutes or (10.0 if chosen.trials is None else math.inf))
+    trial.run(itertools.islice(jobs, chosen.trials), chosen.jobs, report, until, progress_printer(report))
 
 
 def run_fuzz(chosen: argparse.Namespace, plan: trial.Plan, report: Report) -> None:
@@ -123,17 +117,16 @@ def progress_printer(report: Report) -> Callable[[Done, list[str]], None]:
             with bar.external_write_mode():
                 print(line, flush=True)
         what = " ".join(str(done.doing[k]) for k in ("kind", "family", "solver") if k in done.doing)
-        bar.set_description_str(f"{report.tried}, {report.breaches} breaches: {what}")
+        bar.set_description_str(f"{report.tried} tried, {report.breaches} breaches: {what}")
 
     return say
 
 
 def warn_of_missing(plan: trial.Plan) -> None:
     """Print a line for each missing set or program that reduces the tests."""
-    if not any(name.startswith("real:") for name in plan.families()) and not plan.family:
-        print(f"{plan.shared}/data is missing: no real sets are tried", file=sys.stderr)
-    if not any(name.startswith("hostile:") for name in plan.families()) and not plan.family:
-        print(f"{plan.shared}/hostile is missing: its small sets are left out", file=sys.stderr)
+    for start, folder in ((families.REAL, "data"), (families.HOSTILE, "hostile")):
+        if not any(name.startswith(start) for name in plan.families()) and not plan.family:
+            print(f"{plan.shared}/{folder} is missing: its sets are left out", file=sys.stderr)
     for name, path in (("LIBLINEAR", plan.peers.liblinear), ("LIBSVM", plan.peers.libsvm)):
         if path is None and plan.timed:
             print(f"{name} is missing: dual values and times are not compared with it", file=sys.stderr)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stress import kernel_objective, objective
+from stress import objective
 from stress.families import Generator
 from stress.rows import Rows
 from svmtool import registry
@@ -16,12 +16,17 @@ from svmtool.registry import Solver
 MATES = 2  # further rows of the registry for the same problem
 MAX_KERNEL_ROWS = 400
 MAX_KERNEL_CLASSES = 15  # in most cases, because there is a problem for each pair
-COSTS = [10.0**k for k in range(-6, 9)]
+COSTS = [f"{10.0**k:g}" for k in range(-6, 9)]
 BIASES = ("0", "1", "1", "1", "10", "0.001")
 FACTORS = ("0", "1e-6", "0.1", "5", "100", "1e4")
 EPS = ("0.5", "0.1", "0.01", "0.001", "1e-5", "1e-8")
 GAPS = ("0.1", "0.01", "0.001", "1e-4", "1e-6", "1e-8")
-POWERS = ("1", "1.3", "1.5", "1.7", "2")
+NUMBERS = (  # option, field of Problem, values, share of the cases
+    ("-c", "C", COSTS, 1.0),
+    ("-p", "p", ("0", "0.1", "1", "100"), 0.6),
+    ("-n", "nu", ("0.01", "0.1", "0.5", "0.9"), 0.6),
+    ("--loss-power", "power", ("1", "1.3", "1.5", "1.7", "2"), 0.8),
+)  # fmt: skip
 WEIGHTS, START, DATA, MODEL = "weights", "start", "data", "model"  # names of files
 
 
@@ -30,7 +35,7 @@ class Run(NamedTuple):
 
     row: Solver
     argv: tuple[str, ...]
-    problem: objective.Problem | kernel_objective.Problem
+    problem: objective.Problem
     gap: float | None = None
     seconds: float | None = None
     quiet: bool = False
@@ -39,6 +44,10 @@ class Run(NamedTuple):
     def name(self) -> str:
         kernel = f" -t {self.problem.kernel}" if self.row.kernel else ""
         return f"-s {self.row.number}{' --method paper' if self.row.printed else ''}{kernel}"
+
+    def value_of(self, option: str) -> str | None:
+        """The value of an option, None if it is not given."""
+        return self.argv[self.argv.index(option) + 1] if option in self.argv else None
 
     @property
     def key(self) -> tuple:
@@ -50,7 +59,7 @@ class Run(NamedTuple):
         """Whether the problem is convex; with some kernels there are only stationary points."""
         if not self.row.kernel:
             return True
-        negative = "-r" in self.argv and float(self.argv[self.argv.index("-r") + 1]) < 0
+        negative = float(self.value_of("-r") or 0.0) < 0
         return self.problem.kernel != SIGMOID and not (self.problem.kernel == POLYNOMIAL and negative)
 
 
@@ -105,7 +114,7 @@ def draw(rng: Generator, rows: Rows, targets: np.ndarray, solvers: list[Solver],
         names = np.unique(rows.labels)
         if row.kind == "classification" and len(names) > MAX_KERNEL_CLASSES and rng.random() < 0.8:
             rows = rows.take(np.flatnonzero(np.isin(rows.labels, names[:MAX_KERNEL_CLASSES])))
-        return Case(rows, tuple(_kernel_runs(rng, rows, chosen, timed)), (), None)
+        return Case(rows, _kernel_runs(rng, rows, chosen, timed), (), None)
     return _linear(rng, rows, chosen, timed)
 
 
@@ -117,22 +126,17 @@ def _problem_options(rng: Generator, rows: Rows, chosen: list[Solver]) -> tuple[
     """Options that change the problem and that all support, and the corresponding fields of Problem."""
     argv: list[str] = []
     fields: dict = {}
-    if _common(chosen, "-c"):
-        fields["C"] = COSTS[rng.integers(len(COSTS))]
-        argv += ["-c", f"{fields['C']:g}"]
-    if _common(chosen, "-w") and chosen[0].kind != "regression" and rng.random() < 0.25:
-        some = rng.choice(np.unique(rows.labels), 1)
-        labels = [int(label) for label in some.tolist() if abs(label) < 2**31]
-        factors = [FACTORS[rng.integers(len(FACTORS))] for _ in labels]
-        for label, factor in zip(labels, factors, strict=True):
-            argv += [f"-w{label}", factor]
-        if chosen[0].kind != "one-class" and chosen[0].word != "nu_svc":
-            fields["factors"] = tuple((k, float(f)) for k, f in zip(labels, factors, strict=True))
-    for option, field, drawn in (("-p", "p", ("0", "0.1", "1", "100")), ("-n", "nu", ("0.01", "0.1", "0.5", "0.9"))):
-        if _common(chosen, option) and rng.random() < 0.6:
+    for option, field, drawn, share in NUMBERS:
+        if _common(chosen, option) and rng.random() < share:
             text = drawn[rng.integers(len(drawn))]
             argv += [option, text]
             fields[field] = float(text)
+    label, factor = float(rng.choice(np.unique(rows.labels))), FACTORS[rng.integers(len(FACTORS))]
+    weighted = _common(chosen, "-w") and chosen[0].kind != "regression" and abs(label) < 2**31
+    if weighted and rng.random() < 0.25:
+        argv += [f"-w{label:.0f}", factor]
+        if chosen[0].kind != "one-class" and chosen[0].word != "nu_svc":
+            fields["factors"] = ((int(label), float(factor)),)
     if chosen[0].word == "nu_svc" and "nu" in fields and rng.random() < 0.5:  # nu at its limit
         counts = np.unique(rows.labels, return_counts=True)[1]
         if len(counts) == 2:
@@ -163,6 +167,16 @@ def _stopping(rng: Generator, row: Solver, timed: bool) -> tuple[list[str], floa
     return argv, gap, seconds
 
 
+def _runs(rng: Generator, chosen: list[Solver], argv: list[str], fields: dict, timed: bool) -> tuple[Run, ...]:
+    runs = []
+    for row in chosen:
+        own, gap, seconds = _stopping(rng, row, timed)
+        quiet = rng.random() < 0.1
+        full = ("-s", str(row.number), *method_of(row), *argv, *own, *(["-q"] if quiet else []))
+        runs.append(Run(row, full, objective.problem_of(row, **fields), gap, seconds, quiet))
+    return tuple(runs)
+
+
 def _linear(rng: Generator, rows: Rows, chosen: list[Solver], timed: bool) -> Case:
     argv, fields = _problem_options(rng, rows, chosen)
     first = chosen[0]
@@ -173,10 +187,6 @@ def _linear(rng: Generator, rows: Rows, chosen: list[Solver], timed: bool) -> Ca
         fields |= {"bias": float(text), "free": False}
         if text == "1" and _common(chosen, "-R") and rng.random() < 0.5:
             argv, fields["free"] = [*argv, "-R"], True
-    if _common(chosen, "--loss-power") and rng.random() < 0.8:
-        text = POWERS[rng.integers(len(POWERS))]
-        argv += ["--loss-power", text]
-        fields["power"] = float(text)
     weights = None
     if _common(chosen, "--weights") and rng.random() < 0.15:
         drawn = 10.0 ** rng.uniform(-3, 3, rows.n) * (rng.random(rows.n) < 0.9)
@@ -188,20 +198,13 @@ def _linear(rng: Generator, rows: Rows, chosen: list[Solver], timed: bool) -> Ca
         of_first = ("-s", str(first.number), *method_of(first))
         start = (*of_first, *argv)
         if "-c" in argv:  # a model of another cost
-            at, cost = argv.index("-c") + 1, f"{COSTS[rng.integers(len(COSTS))]:g}"
+            at, cost = argv.index("-c") + 1, COSTS[rng.integers(len(COSTS))]
             start = (*of_first, *argv[:at], cost, *argv[at + 1 :])
         argv += ["-i", START]
-    runs = []
-    for row in chosen:
-        own, gap, seconds = _stopping(rng, row, timed)
-        quiet = rng.random() < 0.1
-        problem = objective.Problem(row.kind, row.loss, row.regulariser == "|w|_1", **fields)
-        full = ("-s", str(row.number), *method_of(row), *argv, *own, *(["-q"] if quiet else []))
-        runs.append(Run(row, full, problem, gap, seconds, quiet))
-    return Case(rows, tuple(runs), start, weights)
+    return Case(rows, _runs(rng, chosen, argv, fields, timed), start, weights)
 
 
-def _kernel_runs(rng: Generator, rows: Rows, chosen: list[Solver], timed: bool) -> list[Run]:
+def _kernel_runs(rng: Generator, rows: Rows, chosen: list[Solver], timed: bool) -> tuple[Run, ...]:
     argv, fields = _problem_options(rng, rows, chosen)
     kernel = int(rng.choice([0, 0, 1, 2, 2, 2, 3]))
     argv += ["-t", str(kernel)]
@@ -211,13 +214,4 @@ def _kernel_runs(rng: Generator, rows: Rows, chosen: list[Solver], timed: bool) 
         argv += ["-r", ("0", "1", "-1", "10")[rng.integers(4)]]
     if kernel == 1 and rng.random() < 0.5:
         argv += ["-d", str(int(rng.integers(0, 6)))]
-    runs = []
-    for row in chosen:
-        own, gap, seconds = _stopping(rng, row, timed)
-        quiet = rng.random() < 0.1
-        free = row.free_bias
-        l1 = row.regulariser == "|w|_1"
-        problem = kernel_objective.Problem(row.word, row.loss, row.kind, kernel, free=free, l1=l1, **fields)
-        full = ("-s", str(row.number), *method_of(row), *argv, *own, *(["-q"] if quiet else []))
-        runs.append(Run(row, full, problem, gap, seconds, quiet))
-    return runs
+    return _runs(rng, chosen, argv, {**fields, "kernel": kernel}, timed)

@@ -1,4 +1,5 @@
-"""Families of synthetic data, each a function of a random generator; sets.py has real and hostile sets.
+"""Families of data, each a function of a random generator: synthetic ones, real sets, subsampled by rows and columns,
+and small sets that once caused failures.
 
 Labels are classes (whole numbers); a Sample may add numbers for a regression.  Sets are small: most failures on
 thousands of rows also occur on a hundred rows, and a hundred times as many sets can be tried.
@@ -6,14 +7,20 @@ thousands of rows also occur on a hundred rows, and a hundred times as many sets
 
 from __future__ import annotations
 
+import lzma
 from collections.abc import Callable
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from stress.rows import Rows, of_dense, of_lists
+from stress.rows import Rows, of_dense, of_lists, parse
 
 Generator = np.random.Generator
+MAX_LINES = 20_000  # read of a real set, because decompressing all takes the time of a hundred trials
+REAL, HOSTILE = "real:", "hostile:"
 
 
 class Sample(NamedTuple):
@@ -26,20 +33,20 @@ class Sample(NamedTuple):
 FAMILIES: dict[str, Callable[[Generator], Sample]] = {}
 
 
-def family(make: Callable[[Generator], Sample | Rows]) -> Callable[[Generator], Sample]:
-    """Register a family under its name with dashes; plain rows get targets that are linear with noise."""
+def family(make: Callable[[Generator], Sample | Rows], name: str = "") -> Callable[[Generator], Sample]:
+    """Register a family under its function's name with dashes; plain rows get targets that are linear with noise."""
 
     def sample(rng: Generator) -> Sample:
         made = make(rng)
         return made if isinstance(made, Sample) else Sample(made, numbers(rng, made))
 
-    FAMILIES[make.__name__.replace("_", "-")] = sample
+    FAMILIES[name or make.__name__.replace("_", "-")] = sample
     return sample
 
 
 def numbers(rng: Generator, rows: Rows) -> np.ndarray:
     """Targets of a regression: linear in the rows, with noise and a random scale."""
-    z, _ = rows.products(rng.normal(size=rows.d))
+    z = np.bincount(rows.row, rows.values * rng.normal(size=rows.d)[rows.indices], minlength=rows.n)
     deviation = float(np.std(z)) if rows.n else 1.0
     z = z / deviation if 0 < deviation < np.inf else np.zeros(rows.n)
     return (z + 0.3 * rng.normal(size=rows.n)) * 10.0 ** rng.integers(-2, 4)
@@ -59,10 +66,53 @@ def size(rng: Generator, least: int, most: int) -> int:
     return int(round(np.exp(rng.uniform(np.log(least), np.log(most)))))
 
 
-@family
-def gaussian(rng):
-    X = rng.normal(size=(size(rng, 10, 300), size(rng, 1, 60)))
-    return of_dense(X, signs(rng, X))
+def _constants(rng: Generator, X: np.ndarray) -> np.ndarray:
+    """Columns with one large constant, and small ones that determine the classes."""
+    chosen = rng.random(X.shape[1]) < 0.5
+    return np.where(chosen, 10.0 ** rng.integers(2, 10) + X * rng.choice([0.0, 1.0, 1e3]), X)
+
+
+def _denormals(rng: Generator, X: np.ndarray) -> np.ndarray:
+    """A share of the values, or all of them, below the smallest normal number."""
+    return np.where(rng.random(X.shape) < rng.choice([0.2, 0.7, 1.0]), X * 10.0 ** -rng.integers(200, 310), X)
+
+
+def _whole(rng: Generator, X: np.ndarray) -> np.ndarray:
+    return np.clip(np.round(X), -2, 2) * 10.0 ** rng.integers(6, 16) + rng.integers(0, 2, X.shape)
+
+
+def _few(rng: Generator, X: np.ndarray) -> np.ndarray:
+    """Whole values from -100 to 0, most of them 0."""
+    return -np.clip(np.round(50 - 20 * X), 0, 100) * (rng.random(X.shape) < rng.choice([0.02, 0.1, 0.3]))
+
+
+# Normal numbers, changed after the labels are drawn from them: least and most rows and columns, and the change.
+CHANGED: dict[str, tuple[int, int, int, int, Callable[[Generator, np.ndarray], np.ndarray]]] = {
+    "gaussian": (10, 300, 1, 60, lambda rng, X: X),
+    "mixed-scales": (10, 200, 2, 20, lambda rng, X: X * 10.0 ** rng.integers(-8, 9, X.shape[1])),
+    "huge-constants": (10, 150, 2, 15, _constants),
+    "rank-one": (5, 150, 2, 20, lambda rng, X: X[:, :1] * np.ones(X.shape[1]) * 10.0 ** rng.integers(-2, 3)),
+    "one-row": (1, 1, 1, 20, lambda rng, X: X * 10.0 ** rng.integers(-3, 4)),
+    "negative-sparse": (20, 200, 10, 500, _few),
+    "whole-to-1e15": (5, 60, 1, 12, _whole),
+    "near-1e100": (5, 60, 1, 10, lambda rng, X: X * 10.0 ** rng.choice([20, 50, 100, 120])),
+    "denormals": (5, 80, 1, 12, _denormals),
+    "one-huge-row": (5, 100, 1, 12, lambda rng, X: np.vstack([X[:-1], X[-1:] * 10.0 ** rng.integers(4, 13)])),
+    "empty-rows": (3, 60, 1, 20, lambda rng, X: X * (rng.random((len(X), 1)) >= rng.choice([0.3, 0.9, 1.0]))),
+}
+
+
+def changed(n: int, most_n: int, d: int, most_d: int, change: Callable) -> Callable[[Generator], Rows]:
+    def make(rng: Generator) -> Rows:
+        X = rng.normal(size=(size(rng, n, most_n), size(rng, d, most_d)))
+        y = signs(rng, X)
+        return of_dense(change(rng, X), y)
+
+    return make
+
+
+for _name, _of in CHANGED.items():
+    family(changed(*_of), _name)
 
 
 @family
@@ -158,35 +208,6 @@ def tiny_margin(rng):
 
 
 @family
-def mixed_scales(rng):
-    """Columns of 1e-8 to 1e8."""
-    X = rng.normal(size=(size(rng, 10, 200), size(rng, 2, 20)))
-    y = signs(rng, X)
-    return of_dense(X * 10.0 ** rng.integers(-8, 9, X.shape[1]), y)
-
-
-@family
-def huge_constants(rng):
-    """Columns with one large constant, and small ones that determine the classes."""
-    X = rng.normal(size=(size(rng, 10, 150), size(rng, 2, 15)))
-    y = signs(rng, X)
-    chosen = rng.random(X.shape[1]) < 0.5
-    X[:, chosen] = 10.0 ** rng.integers(2, 10) + X[:, chosen] * rng.choice([0.0, 1.0, 1e3])
-    return of_dense(X, y)
-
-
-@family
-def rank_one(rng):
-    X = np.outer(rng.normal(size=size(rng, 5, 150)), np.ones(size(rng, 2, 20)))
-    return of_dense(X * 10.0 ** rng.integers(-2, 3), signs(rng, X))
-
-
-@family
-def one_row(rng):
-    return of_dense(rng.normal(size=(1, size(rng, 1, 20))) * 10.0 ** rng.integers(-3, 4), np.array([1.0]))
-
-
-@family
 def one_class(rng):
     X = rng.normal(size=(size(rng, 2, 100), size(rng, 1, 20))) + rng.choice([0.0, 1.0, 5.0])
     return of_dense(X, np.full(len(X), float(rng.choice([1, -1, 7]))))
@@ -226,14 +247,6 @@ def heavy_tails(rng):
 
 
 @family
-def negative_sparse(rng):
-    """Whole values from -100 to 0, most of them 0."""
-    n, d = size(rng, 20, 200), size(rng, 10, 500)
-    X = -rng.integers(0, 101, (n, d)) * (rng.random((n, d)) < rng.choice([0.02, 0.1, 0.3]))
-    return of_dense(X.astype(float), signs(rng, X.astype(float)))
-
-
-@family
 def saturated_columns(rng):
     """Raw counts, and columns with one to five large values in rows whose class other columns determine."""
     n, d = size(rng, 50, 300), size(rng, 50, 1000)
@@ -246,50 +259,12 @@ def saturated_columns(rng):
 
 
 @family
-def whole_to_1e15(rng):
-    X = rng.integers(-2, 3, (size(rng, 5, 60), size(rng, 1, 12))) * 10.0 ** rng.integers(6, 16)
-    X = X + rng.integers(0, 2, X.shape)
-    return of_dense(X, signs(rng, X))
-
-
-@family
-def near_1e100(rng):
-    X = rng.normal(size=(size(rng, 5, 60), size(rng, 1, 10)))
-    return of_dense(X * 10.0 ** rng.choice([20, 50, 100, 120]), signs(rng, X))
-
-
-@family
-def denormals(rng):
-    """A share of the values, or all of them, below the smallest normal number."""
-    X = rng.normal(size=(size(rng, 5, 80), size(rng, 1, 12)))
-    y = signs(rng, X)
-    tiny = rng.random(X.shape) < rng.choice([0.2, 0.7, 1.0])
-    return of_dense(np.where(tiny, X * 10.0 ** -rng.integers(200, 310), X), y)
-
-
-@family
-def one_huge_row(rng):
-    X = rng.normal(size=(size(rng, 5, 100), size(rng, 1, 12)))
-    y = signs(rng, X)
-    X[-1] *= 10.0 ** rng.integers(4, 13)
-    return of_dense(X, y)
-
-
-@family
 def identical_rows(rng):
     """Few different rows, each repeated with both labels."""
     some = rng.normal(size=(int(rng.integers(1, 4)), size(rng, 1, 10)))
     X = some[rng.integers(0, len(some), size(rng, 4, 200))]
     y = np.where(rng.random(len(X)) < rng.choice([0.5, 0.9]), 1.0, -1.0)
     return of_dense(X, y)
-
-
-@family
-def empty_rows(rng):
-    """Rows and columns without values, sometimes only such."""
-    X = rng.normal(size=(size(rng, 3, 60), size(rng, 1, 20)))
-    X[rng.random(len(X)) < rng.choice([0.3, 0.9, 1.0])] = 0.0
-    return of_dense(X, signs(rng, X))
 
 
 @family
@@ -306,3 +281,42 @@ def near_whole_large(rng):
     y = rng.choice([-1.0, 1.0], len(X))
     y[:2] = 1.0, -1.0
     return of_dense(X, y)
+
+
+def found(folder: Path) -> dict[str, Callable[[Generator], Sample]]:
+    """Families of a folder with data/*.xz and hostile/*, by name; empty if it is missing."""
+    made: dict[str, Callable[[Generator], Sample]] = {}
+    for path in sorted((folder / "data").glob("*.xz")):
+        made[REAL + path.stem] = lambda rng, path=path: part_of(rng, path)
+    for path in sorted((folder / "hostile").glob("*")):
+        if path.suffix != ".md":
+            made[HOSTILE + path.name] = lambda rng, path=path: whole(rng, path)
+    return made
+
+
+def part_of(rng: Generator, path: Path) -> Sample:
+    """Some rows and columns of a real set."""
+    lines = _lines(path)
+    kept = np.sort(rng.choice(len(lines), min(len(lines), size(rng, 20, 400)), replace=False))
+    rows = parse("\n".join(lines[i] for i in kept))
+    used = np.unique(rows.indices)
+    if len(used) > 3 and rng.random() < 0.6:
+        used = np.sort(rng.choice(used, size(rng, 2, len(used)), replace=False))
+    rows = rows.only_columns(used)
+    labels = rows.labels
+    if np.array_equal(labels, np.trunc(labels)) and len(np.unique(labels)) <= max(2, len(labels) // 3):
+        return Sample(rows, numbers(rng, rows) if rng.random() < 0.5 else labels)
+    high = np.where(labels > np.median(labels), 1.0, -1.0)
+    return Sample(rows.labelled(high), labels)
+
+
+@lru_cache(4)
+def _lines(path: Path) -> list[str]:
+    with lzma.open(path, "rt") as file:
+        return [line for line in map(str.strip, islice(file, MAX_LINES)) if line]
+
+
+def whole(rng: Generator, path: Path) -> Sample:
+    """A small set without changes."""
+    rows = parse(path.read_text())
+    return Sample(rows, rows.labels if rng.random() < 0.5 else numbers(rng, rows))

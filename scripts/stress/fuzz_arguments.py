@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from stress.fuzz_shared import NASTY
+
 FORMATS = ("csr", "csc", "coo", "bsr", "lil", "dok", "dia")
-PLACES = (-1, -(10**6), 10**9, 2**31 - 1, 2**31, 2**32, 2**32 + 1, 2**63 - 1, -(2**63), 0, 1, 2)
 SIZES = (1e-320, 1e-308, 1e-150, 1e-10, 1e10, 1e100, 1e140, 1e150, 1e154, 1e200, 1e300, 1e307)
 
 
@@ -36,7 +37,7 @@ def number(rng: np.random.Generator) -> Any:
     makers = (
         lambda: None, lambda: np.nan, lambda: np.inf, lambda: -np.inf, lambda: 0, lambda: -1, lambda: -0.0, lambda: 1,
         lambda: 2, lambda: 0.5, lambda: 1.5, lambda: 5e-324, lambda: pick(rng, SIZES), lambda: 1e308,
-        lambda: pick(rng, PLACES), lambda: 10**400, lambda: -(10**400), lambda: 10**5000, lambda: True, lambda: False,
+        lambda: pick(rng, NASTY), lambda: 10**400, lambda: -(10**400), lambda: 10**5000, lambda: True, lambda: False,
         lambda: np.bool_(True), lambda: "1", lambda: "auto", lambda: b"1", lambda: "", lambda: np.ma.masked,
         lambda: np.float32(0.5), lambda: np.float16(2), lambda: np.longdouble("1e4000"), lambda: np.int8(3),
         lambda: np.array(1.0), lambda: np.array([1.0]), lambda: np.array([1, 2]), list, dict, set, Odd, lambda: 1j,
@@ -92,7 +93,7 @@ DENSE = (
     lambda r, X: np.zeros(len(X), [("a", "f8")]), lambda r, X: [dict(enumerate(x, 1)) for x in X.tolist()],
     lambda r, X: [tuple(x) for x in X.tolist()], lambda r, X: np.broadcast_to(X[:1], X.shape), lambda r, X: Odd(),
     lambda r, X: [(np.arange(len(x)), x) for x in X], lambda r, X: [], lambda r, X: number(r),
-    lambda r, X: [{pick(r, (*PLACES, "a", None, 1.5)): pick(r, (1.0, None, np.nan, "a", 10**400))} for _ in X],
+    lambda r, X: [{pick(r, (*NASTY, "a", None, 1.5)): pick(r, (1.0, None, np.nan, "a", 10**400))} for _ in X],
 )  # fmt: skip
 
 
@@ -121,30 +122,22 @@ def matrix(rng: np.random.Generator, X: np.ndarray) -> Any:
 
 def damage(rng: np.random.Generator, m: Any) -> None:
     """Change an array of a sparse matrix without scipy's knowledge."""
-    names = {
-        "csr": ("indices", "indptr", "data"), "csc": ("indices", "indptr", "data"), "coo": ("row", "col", "data"),
-        "bsr": ("indices", "indptr", "data"), "lil": ("rows", "data"), "dok": ("data",), "dia": ("offsets", "data"),
-    }[m.format]  # fmt: skip
-    name, what = pick(rng, names), int(rng.integers(9))
+    what = int(rng.integers(9))
     if m.format == "dok":
         dict.__setitem__(getattr(m, "_dict", m), pick(rng, ((0, 10**9), (-1, 0), (10**9, 0), 3)), 1.0)
         return
     if m.format == "lil" and what < 7:
-        pick(rng, (m.rows, m.data))[0] = pick(
-            rng, ([], [10**9], [-1], [0, 1, 2, 3, 4], [1, 0], [0, 0], ["a"], None, [2**40])
-        )
+        cells = ([], [10**9], [-1], [0, 1, 2, 3, 4], [1, 0], [0, 0], ["a"], None, [2**40])
+        pick(rng, (m.rows, m.data))[0] = pick(rng, cells)
         return
+    name = pick(rng, {"coo": ("row", "col", "data"), "lil": ("rows", "data"), "dia": ("offsets", "data")}.get(
+        m.format, ("indices", "indptr", "data")))  # fmt: skip
     array = getattr(m, name)
-    if what == 0:
-        array[int(rng.integers(len(array)))] = pick(rng, PLACES)
-    elif what == 1:
-        array[-1] = pick(rng, PLACES)
+    if what < 2:
+        array[-1 if what else int(rng.integers(len(array)))] = pick(rng, NASTY)
     elif what == 2:
-        setattr(
-            m,
-            name,
-            array.astype(pick(rng, (np.int64, np.int8, np.uint64, np.float64, bool, object, complex, np.float16))),
-        )
+        kinds = (np.int64, np.int8, np.uint64, np.float64, bool, object, complex, np.float16)
+        setattr(m, name, array.astype(pick(rng, kinds)))
     elif what == 3:
         setattr(m, name, array[: int(rng.integers(len(array) + 1))])
     elif what == 4:
@@ -161,37 +154,34 @@ def damage(rng: np.random.Generator, m: Any) -> None:
         m.data.flat[0] = pick(rng, (10**400, "a", None, np.nan, np.inf, 127))
 
 
+def formed(rng: np.random.Generator, array: np.ndarray, makers: tuple) -> Any:
+    """An array of one dimension made by one of these, or in a hostile form."""
+    with contextlib.suppress(TypeError, ValueError, IndexError), np.errstate(all="ignore"):
+        return pick(rng, makers)() if rng.random() < 0.6 else pick(rng, DENSE)(rng, array.copy())
+    return array
+
+
 def labels(rng: np.random.Generator, n: int, hostile: bool) -> Any:
     """n labels: of two or three classes, or targets; in a hostile form where wanted."""
     y = rng.integers(0, pick(rng, (2, 2, 3)), n)
     if n >= 3:
         y[:3] = 0, 1, max(y)
     y = pick(rng, (y, 2 * y - 1, y.astype(np.float64), y + 0.0 * rng.normal(size=n)))
-    if not hostile:
-        return y
-    forms = (
+    makers = (
         lambda: y * pick(rng, SIZES), lambda: np.where(y > 0, pick(rng, (np.nan, np.inf, 2**31, 1e300, -0.0)), y),
-        lambda: y + 0.5, lambda: rng.normal(size=n), lambda: y.astype(str), lambda: y.astype(object), lambda: None,
-        lambda: _object(y, 10**400), lambda: _object(y, None), lambda: y > 0, lambda: y[:, None], lambda: y[None],
-        lambda: y[:-1], lambda: y + 1j, lambda: np.ma.masked_array(y, y > 0), lambda: y.tolist(), lambda: 0 * y,
-        lambda: y.astype("M8[s]"), lambda: [], lambda: sparse.csr_matrix(y[:, None]), lambda: number(rng),
-        lambda: y.astype(np.int8), lambda: y.astype(np.longdouble) * np.longdouble("1e4000"), lambda: set(y.tolist()),
+        lambda: y + 0.5, lambda: rng.normal(size=n), lambda: y[:, None], lambda: 0 * y, lambda: y[:-1],
+        lambda: sparse.csr_matrix(y[:, None]), lambda: number(rng), lambda: set(y.tolist()),
     )  # fmt: skip
-    with contextlib.suppress(TypeError, ValueError), np.errstate(all="ignore"):
-        return pick(rng, forms)()
-    return y
+    return formed(rng, y, makers) if hostile else y
 
 
 def weights(rng: np.random.Generator, n: int) -> Any:
     """Weights of rows, of any size and form."""
     w = rng.integers(0, 3, n).astype(np.float64)
-    forms = (
+    makers = (
         lambda: w, lambda: np.ones(n), lambda: pick(rng, SIZES), lambda: pick(rng, SIZES) * (w + 1.0),
-        lambda: np.where(w > 1, pick(rng, SIZES), 1.0),
-        lambda: np.where(w > 0, pick(rng, (np.nan, np.inf, -1.0, -0.0)), w),
-        lambda: np.zeros(n), lambda: w[:-1], lambda: w[:, None], lambda: w.astype(bool), lambda: w.astype(str),
-        lambda: _object(w, 10**400), lambda: np.ma.masked_array(w, w > 0), lambda: w.tolist(), lambda: w + 1j,
-        lambda: number(rng), lambda: sparse.csr_matrix(w), lambda: np.full(n, 1e308),
+        lambda: np.where(w > 1, pick(rng, SIZES), 1.0), lambda: np.zeros(n), lambda: np.full(n, 1e308),
+        lambda: np.where(w > 0, pick(rng, (np.nan, np.inf, -1.0, -0.0)), w), lambda: w[:-1], lambda: w[:, None],
+        lambda: number(rng), lambda: sparse.csr_matrix(w),
     )  # fmt: skip
-    with np.errstate(all="ignore"):
-        return pick(rng, forms)()
+    return formed(rng, w, makers)

@@ -1,156 +1,125 @@
-"""Trials of commands that are killed, interrupted, run out of disk space or get random arguments.
+"""Commands that are killed, interrupted, run out of disk space or get random arguments.
 
-No file may be lost, and an error is one message.  `kill`, `interrupt`, `full` and `line` run one trial each: they take
-a Stage and a random.Random, and return how it ended and the breaches.
+No file may be lost, and an error is one message.
 """
 
 from __future__ import annotations
 
-import contextlib
-import io
 import os
 import random
+import re
 import resource
 import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-REPOSITORY = Path(__file__).resolve().parent.parent.parent
+from stress.fuzz_shared import Breached, fresh, inside, said
+from svmtool import registry
 
+REPOSITORY = Path(__file__).resolve().parent.parent.parent
 ENDS = 60  # seconds within which every command must end
-HUNG = f"no end within {ENDS} s"
 STATUSES = (0, 1, 2, 130, 255)
 # As the installed scripts; the first byte signals that Python has started.
 SCRIPT = "from svmtool import start\nimport os, sys\nos.write(2, b'!')\ngetattr(start, sys.argv.pop(1))()"
+JOBS = {  # command lines, and the files that they create or replace
+    "train -q d out": ("out",),
+    "train -q -s 3 --solver-log log d out": ("out",),
+    "train -q -t 2 small out": ("out",),
+    "train -q -s 71 d kept": ("kept", "kept.state.npz", "kept.state.rows"),
+    "train -q -s 71 --add small -i kept": ("kept", "kept.state.npz", "kept.state.rows"),
+    "train -q --memory 1G wide out": ("out",),
+    "predict --scores scores d model out": ("out", "scores"),
+    "predict d model out": ("out",),
+    "scale -s range d": ("range",),
+}
+Found = list[tuple[str, str]]
 
 
-class Found(NamedTuple):
-    """A breach: the law, what was done and found, and the command line."""
+class Stage(NamedTuple):
+    """A folder with data, a model and old outputs, which is copied for each try of a job.
 
-    law: str
-    what: str
-    words: str
-    command: str
-
-
-class Tried(NamedTuple):
-    """How a trial ended, and its breaches."""
-
-    ending: str
-    found: list[Found]
-
-
-class Job(NamedTuple):
-    """A command and the files that it creates or replaces."""
-
-    command: str
-    argv: tuple[str, ...]
-    outputs: tuple[str, ...]
-
-
-JOBS = (
-    Job("train", ("-q", "d", "out"), ("out",)),
-    Job("train", ("-q", "-s", "3", "--solver-log", "log", "d", "out"), ("out",)),
-    Job("train", ("-q", "-t", "2", "small", "out"), ("out",)),
-    Job("train", ("-q", "-s", "71", "d", "kept"), ("kept", "kept.state.npz", "kept.state.rows")),
-    Job("train", ("-q", "-s", "71", "--add", "small", "-i", "kept"), ("kept", "kept.state.npz", "kept.state.rows")),
-    Job("train", ("-q", "--memory", "1G", "wide", "out"), ("out",)),
-    Job("predict", ("--scores", "scores", "d", "model", "out"), ("out", "scores")),
-    Job("predict", ("d", "model", "out"), ("out",)),
-    Job("scale", ("-s", "range", "d"), ("range",)),
-)
-
-
-class Stage:
-    """A folder with data, a model and old outputs, restored for each trial.
-
-    whole: the outputs of each undisturbed job; seconds: its time from the first byte.
+    whole: the outputs of the undisturbed job; seconds: its time from the first byte.
     """
 
-    def __init__(self, folder: str, seed: int = 1):
-        self.folder, rng = Path(folder), random.Random(seed)
-        self.fixed, self.fresh = self.folder / "fixed", self.folder / "work"
-        self.fixed.mkdir()
-        for name, rows, features in (("d", 3000, 12), ("small", 150, 4), ("wide", 1000, 60)):
-            lines = (
-                f"{rng.choice((1, -1))} " + " ".join(f"{j}:{rng.gauss(0, 1):.6g}" for j in range(1, features + 1))
-                for _ in range(rows)
-            )
-            (self.fixed / name).write_text("\n".join(lines) + "\n")
-        self._prepare(["-q", "-s", "2", "d", "model"])
-        self._prepare(["-q", "-s", "71", "d", "kept"])
-        for name in ("out", "scores", "range"):
-            (self.fixed / name).write_text("the old file\n")
-        self.whole: dict[int, dict[str, bytes]] = {}
-        self.seconds: dict[int, float] = {}
+    fixed: Path
+    folder: Path
+    job: str
+    whole: dict[str, bytes]
+    seconds: float
 
-    def _prepare(self, argv: list[str]) -> None:
-        subprocess.run([sys.executable, "-c", SCRIPT, "train", *argv], cwd=self.fixed, check=True, env=environment(),
-                       stderr=subprocess.DEVNULL)  # fmt: skip
+    def begin(self, limit: int | None = None) -> subprocess.Popen:
+        return begin(self.job, self.folder, limit)
 
-    def reset(self) -> Path:
-        """Restore the initial folder of a trial."""
-        shutil.rmtree(self.fresh, ignore_errors=True)
-        shutil.copytree(self.fixed, self.fresh)
-        return self.fresh
-
-    def prepare(self, k: int) -> Path:
-        """The folder for a trial of job k, after one undisturbed run.
-
-        Outputs are always the same, except for the log's number in a state and the times in a log.
-        """
-        if k not in self.whole:
-            folder = self.reset()
-            process, began = self.begin(JOBS[k], folder), time.monotonic()
-            finish(process)
-            self.seconds[k] = time.monotonic() - began
-            self.whole[k] = {name: (folder / name).read_bytes() for name in JOBS[k].outputs}
-        return self.reset()
-
-    def begin(self, job: Job, folder: Path, limit: int | None = None) -> subprocess.Popen:
-        """Start the command and wait for its first byte; limit: of the size of files, in bytes."""
-
-        def confine() -> None:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-
-        process = subprocess.Popen(
-            [sys.executable, "-c", SCRIPT, job.command, *job.argv], cwd=folder, stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment(),
-            preexec_fn=None if limit is None else confine,
-        )  # fmt: skip
-        assert process.stderr is not None
-        process.stderr.read(1)
-        return process
-
-    def check_files(self, k: int, folder: Path, what: str, finished: bool) -> list[Found]:
-        """Check that each output is the old file or the new one, and that inputs are unchanged."""
-        found, line = [], shown(JOBS[k])
-        for name, new in self.whole[k].items():
-            if name == "log" or name.endswith((".npz", ".rows")):
+    def files(self, finished: bool) -> Found:
+        """Each output is the old file or the new one, and inputs are unchanged."""
+        found = []
+        for name, new in self.whole.items():
+            if name.endswith((".npz", ".rows")):
                 continue  # varies; the next run checks that state, log and model match
-            content, old = (path.read_bytes() if (path := f / name).exists() else None for f in (folder, self.fixed))
+            content, old = (p.read_bytes() if (p := f / name).exists() else None for f in (self.folder, self.fixed))
             if finished and content != new:
-                found.append(Found("a finished run's files", what, f"{name} differs from an undisturbed run's", line))
+                found.append(("a finished run's files", f"{name} differs from an undisturbed run's"))
             elif content not in (old, new):
-                found.append(Found("the old file or the new one", what, f"{name} is neither", line))
+                found.append(("the old file or the new one", f"{name} is neither"))
         for name in ("d", "small", "wide", "model"):
-            if (folder / name).read_bytes() != (self.fixed / name).read_bytes():
-                found.append(Found("inputs stay", what, f"{name} has changed", line))
+            if (self.folder / name).read_bytes() != (self.fixed / name).read_bytes():
+                found.append(("inputs stay", f"{name} has changed"))
         return found
 
-    def again(self, k: int, folder: Path, what: str) -> list[Found]:
-        """Check that the same command works afterwards and leaves no other files."""
-        status, err = finish(self.begin(JOBS[k], folder))
-        found = []
-        if status != 0:
-            words = HUNG if status is None else f"{status}: {err[-300:]}"
-            found.append(Found("the next run works", what, words, shown(JOBS[k])))
-        return found + left(folder, what, shown(JOBS[k]))
+    def again(self) -> Found:
+        """The same command works afterwards, and no other files are left."""
+        status, err = finish(self.begin())
+        found = [("the next run works", f"{status}: {err[-300:]}")] if status != 0 else []
+        return found + left(self.folder)
+
+
+@lru_cache
+def _fixed(folder: Path) -> Path:
+    rng, fixed = random.Random(1), fresh(folder, "fixed")
+    for name, rows, features in (("d", 3000, 12), ("small", 150, 4), ("wide", 1000, 60)):
+        lines = [[rng.choice(("1", "-1")), *(f"{j}:{rng.gauss(0, 1):.6g}" for j in range(1, features + 1))]
+                 for _ in range(rows)]  # fmt: skip
+        (fixed / name).write_text("".join(" ".join(line) + "\n" for line in lines))
+    for job in ("train -q -s 2 d model", "train -q -s 71 d kept"):
+        assert finish(begin(job, fixed))[0] == 0
+    for name in ("out", "scores", "range"):
+        (fixed / name).write_text("the old file\n")
+    return fixed
+
+
+@lru_cache
+def _undisturbed(folder: Path, job: str) -> tuple[dict[str, bytes], float]:
+    shutil.copytree(_fixed(folder), folder / "whole", dirs_exist_ok=True)
+    process, began = begin(job, folder / "whole"), time.monotonic()
+    finish(process)
+    seconds = time.monotonic() - began
+    whole = {name: (folder / "whole" / name).read_bytes() for name in JOBS[job]}
+    shutil.rmtree(folder / "whole")
+    return whole, seconds
+
+
+def stage(rng: random.Random, folder: Path) -> Stage:
+    job = rng.choice(list(JOBS))
+    found = Stage(_fixed(folder), folder / "try", job, *_undisturbed(folder, job))
+    shutil.copytree(found.fixed, fresh(folder, "try"), dirs_exist_ok=True)
+    return found
+
+
+def begin(job: str, folder: Path, limit: int | None = None) -> subprocess.Popen:
+    """Start a command and wait for its first byte; limit: of the size of files, in bytes."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, *job.split()], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(REPOSITORY), "PYTHONUNBUFFERED": ""},
+        preexec_fn=None if limit is None else lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+    )  # fmt: skip
+    assert process.stderr is not None
+    process.stderr.read(1)
+    return process
 
 
 def finish(process: subprocess.Popen) -> tuple[int | None, str]:
@@ -163,145 +132,112 @@ def finish(process: subprocess.Popen) -> tuple[int | None, str]:
         return None, process.communicate()[1].decode(errors="replace")
 
 
-def left(folder: Path, what: str, line: str) -> list[Found]:
-    """Check that an ended run leaves only its files."""
+def left(folder: Path) -> Found:
+    """An ended run leaves only its files."""
     names = [p.name for p in folder.iterdir() if p.name.endswith((".tmp", ".lock", ".new"))]
-    return [Found("nothing is left", what, f"{names}", line)] if names else []
+    return [("nothing is left", f"{names}")] if names else []
 
 
-def environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(REPOSITORY), "PYTHONUNBUFFERED": ""}
-
-
-def shown(job: Job) -> str:
-    return " ".join(("svm-" + job.command, *job.argv))
-
-
-def spoken(err: str, status: int | None, what: str, line: str) -> list[Found]:
-    """Check that the command ended, without a traceback or other output."""
+def spoken(err: str, status: int | None) -> Found:
+    """The command ended, without a traceback or other output."""
     if status is None:
-        return [Found("no hang", what, HUNG, line)]
+        return [("no hang", f"no end within {ENDS} s")]
     if "Traceback" in err or '.py"' in err or "Fatal" in err or status not in STATUSES:
-        return [Found("one sentence", what, f"status {status}: {err[-400:]}", line)]
+        return [("one sentence", f"status {status}: {err[-400:]}")]
     return []
 
 
-def kill(stage: Stage, rng: random.Random) -> Tried:
+def ended(job: str, how: str, found: Found, ending: str) -> tuple[str, str]:
+    if found:
+        raise Breached(f"svm-{job}", *((law, f"{how}: {words}") for law, words in found))
+    return f"svm-{job}", ending
+
+
+def kill(rng: random.Random, folder: Path) -> tuple[str, str]:
     """SIGKILL at a random moment."""
-    k = rng.randrange(len(JOBS))
-    folder = stage.prepare(k)
-    delay = rng.random() * stage.seconds[k]
-    process = stage.begin(JOBS[k], folder)
+    at = stage(rng, folder)
+    delay, process = rng.random() * at.seconds, at.begin()
     time.sleep(delay)
     process.kill()
-    status, _ = finish(process)
-    what = f"kill after {1000 * delay:.0f} ms"
-    found = stage.check_files(k, folder, what, status == 0) + stage.again(k, folder, what)
-    return Tried("over before" if status == 0 else "killed", found)
+    done = finish(process)[0] == 0
+    return ended(at.job, f"after {delay:.3f} s", at.files(done) + at.again(), "over before" if done else "killed")
 
 
-def interrupt(stage: Stage, rng: random.Random) -> Tried:
+def interrupt(rng: random.Random, folder: Path) -> tuple[str, str]:
     """Ctrl-C at a random moment, and sometimes a second."""
-    k = rng.randrange(len(JOBS))
-    folder = stage.prepare(k)
-    delay, twice = rng.random() * stage.seconds[k], rng.random() < 0.2
-    process = stage.begin(JOBS[k], folder)
+    at, twice = stage(rng, folder), rng.random() < 0.2
+    delay, process = rng.random() * at.seconds, at.begin()
     time.sleep(delay)
     process.send_signal(signal.SIGINT)
     if twice:
         time.sleep(rng.uniform(0.0, 0.01))
         process.send_signal(signal.SIGINT)
-    what, line = f"Ctrl-C after {1000 * delay:.0f} ms{', twice' if twice else ''}", shown(JOBS[k])
     status, err = finish(process)
-    found = spoken(err, status, what, line)
-    said = [text for text in err.splitlines() if text.startswith(("interrupted", "stopping"))]
-    best = any(text.startswith("stopping") for text in said)  # the model is the best so far
+    found = spoken(err, status)
+    lines = [text for text in err.splitlines() if text.startswith(("interrupted", "stopping"))]
+    best = any(text.startswith("stopping") for text in lines)  # the model is the best so far
     if not found and status not in (0, 130):
-        found.append(Found("0 or 130", what, f"status {status}: {err[-300:]}", line))
-    if not found and status == 130 and not 1 <= len(said) <= 1 + best:
-        found.append(Found("one line, in training two", what, err[-300:], line))
-    if not best:
-        found += stage.check_files(k, folder, what, status == 0)
-    found += left(folder, what, line) + stage.again(k, folder, what)
-    return Tried("over before" if status == 0 else "interrupted", found)
+        found.append(("0 or 130", f"status {status}: {err[-300:]}"))
+    if not found and status == 130 and not 1 <= len(lines) <= 1 + best:
+        found.append(("one line, in training two", err[-300:]))
+    found += [] if best else at.files(status == 0)
+    found += left(at.folder) + at.again()
+    how = f"after {delay:.3f} s{', twice' * twice}"
+    return ended(at.job, how, found, "over before" if status == 0 else "interrupted")
 
 
-def full(stage: Stage, rng: random.Random) -> Tried:
+def full(rng: random.Random, folder: Path) -> tuple[str, str]:
     """Limit the size of files, as on a full disk."""
-    k = rng.randrange(len(JOBS))
-    folder, limit = stage.prepare(k), int(2 ** rng.uniform(0.0, 17.0))
-    status, err = finish(stage.begin(JOBS[k], folder, limit))
-    what, line = f"files of {limit} bytes at most", shown(JOBS[k])
-    found = spoken(err, status, what, line)
-    if not found and status not in (0, 1):
-        found.append(Found("0 or 1", what, f"status {status}: {err[-300:]}", line))
-    if status == 1 and not [text for text in err.splitlines() if text.strip()]:
-        found.append(Found("one sentence", what, "no message", line))
-    found += stage.check_files(k, folder, what, status == 0) + stage.again(k, folder, what)
-    return Tried("enough space" if status == 0 else "refused", found)
+    at, limit = stage(rng, folder), int(2 ** rng.uniform(0.0, 17.0))
+    status, err = finish(at.begin(limit))
+    found = spoken(err, status)
+    if not found and status not in (0, 1) or status == 1 and not err.strip():
+        found.append(("0, or 1 and a sentence", f"status {status}: {err[-300:]}"))
+    found += at.files(status == 0) + at.again()
+    return ended(at.job, f"files of {limit} bytes at most", found, "enough space" if status == 0 else "refused")
 
 
-OPTIONS = {
-    "train": ["-s", "-t", "-c", "-p", "-n", "-e", "-B", "-R", "-C", "-v", "-q", "-w1", "-w-1", "-w", "-d", "-g", "-r",
-              "-m", "-h", "-b", "-i", "-W", "--gap", "--seed", "--strict", "--loo", "--weights", "--loss-power", "--mu",
-              "--passes", "--sample", "--pairs", "--paper-form", "--theta", "--memory", "--stratified",
-              "--solver-log", "--explain", "--version", "--threads", "--probability", "--no-homotopy", "--zzz", "--",
-              "-", "--method", "--mu-end", "--objective-change", "--one-vs-one", "--heuristics", "--loss", "--sgd-rows",
-              "--delta-alpha", "--min-alpha-opt", "--max-alpha-opt", "--min-alpha-check", "--boundary", "--grid"],
-    "predict": ["-b", "-q", "--scores", "--metrics", "--threads", "--version", "--zzz", "-x", "--", "-"],
-    "scale": ["-l", "-u", "-y", "-s", "-r", "--threads", "--version", "--zzz", "-x", "--", "-"],
-}  # fmt: skip
+FLAG = re.compile(r"(?<![\w-])--?[a-zA-Z][\w-]*")
 VALUES = [
-    "paper", "fast", "merit", "h1,h3", "none", "huber", "hinge", "rho", "C=0.1,1",
-    "0", "1", "2", "3", "4", "5", "6", "7", "11", "12", "13", "21", "30", "31", "40", "41", "42", "43", "50", "51",
-    "52", "60", "70", "71", "72", "73", "80", "81", "auto", "-1", "0.5", "1e-3", "1e6", "1e300", "-1e300", "nan", "inf",
-    "-inf", "x", "", " ", "1" * 5000, "-" + "9" * 30, "1_0", "0x10", "1.5", "d", "tiny", "model", "kept", "out",
-    "no/no", "range", "/dev/null", "/dev/full", ".", "-", "\udcff", "1G", "1K",
+    *(str(row.number) for row in (*registry.SOLVERS, *registry.KERNEL_SOLVERS)),
+    *"paper fast merit h1,h3 none huber hinge rho C=0.1,1 auto -1 0.5 1e-3 1e6 1e300 -1e300 nan inf -inf x 1_0".split(),
+    *"0x10 1.5 d tiny model kept out no/no range /dev/null /dev/full . - 1G 1K \udcff -99999999999".split(),
+    "", " ", "1" * 5000,
 ]  # fmt: skip
+ROWS = "1 1:1 2:0.5\n-1 1:-1\n1 2:3\n-1 1:0.5 2:-1\n"
 
 
-def line(stage: Stage, rng: random.Random) -> Tried:
+@lru_cache
+def _options() -> dict[str, list[str]]:
+    """The options of each command, without --spark, which may start one, and words that are none."""
+    from svmtool.cli import help_texts, scale
+    from svmtool.cli.predict import options
+
+    rows = [*help_texts.option_rows(), *help_texts.kernel_option_rows(), *help_texts.long_option_rows()]
+    helps = {"train": " ".join(flag for flag, _ in rows), "predict": options.HELP, "scale": scale.HELP}
+    more = ["-w1", "-w-1", "-w", "--zzz", "-x", "--", "-"]
+    return {name: [*more, *(f for f in FLAG.findall(text) if f != "--spark")] for name, text in helps.items()}
+
+
+def line(rng: random.Random, folder: Path) -> tuple[str, str]:
     """Run a random command line in this process."""
+    from svmtool.cli import scale, train
+    from svmtool.cli.predict import command as predict
+
     command = rng.choice(("train", "train", "train", "predict", "scale"))
     argv: list[str] = []
     for _ in range(rng.choice((0, 1, 1, 2, 3, 5))):
-        argv.append(rng.choice(OPTIONS[command]))
+        argv.append(rng.choice(_options()[command]))
         if rng.random() < 0.8:
             argv.append(rng.choice(VALUES))
     if command == "train":
         argv = ["--max-seconds", "1", *argv] if rng.random() < 0.95 else argv
     argv += [rng.choice(("tiny", "tiny", "tiny", "model", "no", "", ".", "out")) for _ in range(rng.choice((1, 2, 3)))]
-    folder = stage.reset()
-    (folder / "tiny").write_text("1 1:1 2:0.5\n-1 1:-1\n1 2:3\n-1 1:0.5 2:-1\n2 1:1\n" if rng.random() < 0.5 else
-                                 "1 1:1 2:0.5\n-1 1:-1\n1 2:3\n-1 1:0.5 2:-1\n")  # fmt: skip
-    return _in_process(command, argv, folder)
-
-
-def _in_process(command: str, argv: list[str], folder: Path) -> Tried:
-    from svmtool.cli import scale, train
-    from svmtool.cli.entry import guarded
-    from svmtool.cli.predict import command as predict
-
-    main: Callable[[list[str]], int] = {"train": train.main, "predict": predict.main, "scale": scale.main}[command]
-    shown_line, before = " ".join(("svm-" + command, *argv))[:500], os.getcwd()
-    out, err = io.TextIOWrapper(io.BytesIO(), write_through=True), io.StringIO()
-    status = 1
-    os.chdir(folder)
-    signal.signal(signal.SIGALRM, signal.default_int_handler)
-    signal.alarm(ENDS)
-    stdin = sys.stdin
-    try:
-        sys.stdin = open(os.devnull)  # noqa: SIM115  closed below
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            status = guarded(lambda: main(argv))
-    except BaseException as e:
-        return Tried("breach", [Found("one sentence", "line", f"{type(e).__name__}: {e}"[:300], shown_line)])
-    finally:
-        signal.alarm(0)
-        sys.stdin.close()
-        sys.stdin = stdin
-        os.chdir(before)
-    return Tried(f"status {status}", spoken(err.getvalue(), None if status == 130 else status, "line", shown_line))
-
-
-TRIALS = {"kills": kill, "interrupts": interrupt, "disks": full, "lines": line}
+    shutil.copytree(_fixed(folder), fresh(folder, "try"), dirs_exist_ok=True)
+    (folder / "try" / "tiny").write_text(ROWS + rng.choice(("", "2 1:1\n")))
+    with inside(folder / "try"):
+        done = said(lambda: {"train": train, "predict": predict, "scale": scale}[command].main(argv))
+    found = [("one sentence", done.fault)] if done.fault else spoken(done.err, done.status)
+    if found:
+        raise Breached(f"svm-{command}", *((law, f"{' '.join(argv)[:500]}: {words}") for law, words in found))
+    return f"svm-{command}", f"status {done.status}"

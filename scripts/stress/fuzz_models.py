@@ -3,103 +3,71 @@
 A model is trained on random rows of 1 to 17 digits and any magnitude, or a mutation of such a model's file.  Laws:
 
 - each command gives a result or a sentence, and all of them read the model or none;
-- P of a trained model's file is the P of its certificate (exact_objective.py);
+- P of a trained model's file is the P of its certificate (objective.py, in 80 digits);
 - a model that is read is finite, and written again it is the same, to the double;
 - exported C and JSON have the model's numbers, to the double; a C compiler takes the source without warnings.
 """
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import math
-import os
 import random
 import re
 import shutil
 import subprocess
-import warnings
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from decimal import Decimal
+from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
-import click
 import numpy as np
 
-from stress import cases, exact_objective, models
-from stress.fuzz_files import mutated
+from stress import cases, models, objective
+from stress.fuzz_shared import Breached, Said, fresh, inside, mutated, said
 from svmtool import registry
 from svmtool.errors import SvmtoolError
 from svmtool.formats.models import kernel, linear, read
 from svmtool.models.linear import LinearModel
 
-BATCH = 50  # models of an attempt
 TRAINED_SHARE, COMPILED_SHARE = 0.15, 0.01
+KNOWN = 25  # models to mutate
 SECONDS = "0.1"  # limit of a training
 PRINTED = Decimal("5e-9")  # of a certificate's P
 LEAST = Decimal(np.finfo(float).tiny)  # below it doubles have fewer digits
-KERNELS = ("linear", "polynomial", "rbf", "sigmoid")
 NUMBERS = re.compile(r"static const double (\w+)\[\] = \{([^}]*)\}")
+SAID = "a result or a sentence"
 
 
-class Found(NamedTuple):
-    """A breach: the law, the command, what was found, and the model's text."""
-
-    law: str
-    command: str
-    words: str
-    model: bytes
-
-
-class Trained(NamedTuple):
-    """A model's file, and what it was trained on; said: what the command printed on stderr."""
-
-    text: bytes
-    data: str
-    case: exact_objective.Case
-    said: str
-
-
-def attempt(seed: int, number: int, folder: str, tries: int = BATCH) -> tuple[Counter, list[Found]]:
-    """Try `tries` models; counts by origin (trained, mutated) and ending, and breaches."""
-    rng, place = random.Random(f"{seed} models-out {number}"), Path(folder)
-    counts, found, known = Counter(), [], []
-    with _inside(place), warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        for _ in range(tries):
-            if not known or rng.random() < TRAINED_SHARE:
-                trained, words = _train(rng, place)
-                if trained is None:
-                    counts["trained", "breach" if words else "refused"] += 1
-                    found += [Found("a result or a sentence", "train", words, b"")] if words else []
-                    continue
-                known.append(trained)
-                breaches = _as_certified(trained)
-                origin, data = "trained", trained.data
-            else:
-                trained = rng.choice(known)
-                (place / "m").write_bytes(mutated(rng, trained.text))
-                breaches, origin, data = [], "mutated", trained.data
-            (place / "t").write_text(data)
-            ending, more = check(place, rng.random() < COMPILED_SHARE)
-            breaches += more
-            counts[origin, "breach" if breaches else ending] += 1
-            found += [b._replace(model=(place / "m").read_bytes()) for b in breaches]
-    return counts, found
+def model(rng: random.Random, folder: Path) -> tuple[str, str]:
+    """Train a model, or mutate a known one, and put it through the commands."""
+    if rng.random() < TRAINED_SHARE:
+        what, (text, data, problem, err) = "trained", trained(rng, folder)
+        found = _as_certified(text, data, problem, err) if text else []
+    else:
+        what, (text, data, *_) = "mutated", _known(rng.randrange(KNOWN), folder)
+        text, found = mutated(rng, text), []
+    if not text:
+        return what, "refused"
+    place = fresh(folder, "try")
+    (place / "m").write_bytes(text)
+    (place / "t").write_text(data)
+    with inside(place):
+        ending, more = _put_through(rng.random() < COMPILED_SHARE)
+    if found + more:
+        raise Breached(what, *found, *more)
+    return what, ending
 
 
-@contextlib.contextmanager
-def _inside(place: Path) -> Iterator[None]:
-    """Make a folder the current one."""
-    before = os.getcwd()
-    os.chdir(place)
-    try:
-        yield
-    finally:
-        os.chdir(before)
+@lru_cache(KNOWN)
+def _known(k: int, folder: Path) -> tuple[bytes, str]:
+    """The k-th model to mutate, and its rows."""
+    rng = random.Random(k)
+    while True:
+        text, data, *_ = trained(rng, folder)
+        if text:
+            return text, data
 
 
 def rows_text(rng: random.Random, kind: str) -> str:
@@ -116,120 +84,75 @@ def rows_text(rng: random.Random, kind: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _train(rng: random.Random, place: Path) -> tuple[Trained | None, str]:
-    """Train on random rows; None where they are refused, and what is wrong where an error is no sentence."""
+def trained(rng: random.Random, folder: Path) -> tuple[bytes, str, objective.Problem, str]:
+    """A model's file, empty where the rows are refused, its rows and problem, and what the command printed."""
     from svmtool.cli.train import main
 
     row = rng.choice([*registry.rows_of(kernel=False), *registry.rows_of(kernel=True)])
-    data = rows_text(rng, row.kind)
-    (place / "d").write_text(data)
+    data, fields = rows_text(rng, row.kind), {}
     argv = ["-s", str(row.number), *cases.method_of(row)]
     argv += ["--max-seconds", SECONDS]  # without -q, which would hide warnings
     if row.kernel:
         argv += ["-t", str(rng.randrange(4)), "-g", f"{10.0 ** rng.randint(-9, 1):g}"]
-    supported, case = registry.supported_options(row), exact_objective.Case(row)
+    supported = registry.supported_options(row)
     if "-c" in supported and row.word != "nu_svc" and rng.random() < 0.5:
-        case = case._replace(C=10.0 ** rng.randint(-3, 3))
-        argv += ["-c", f"{case.C:g}"]
+        fields = {"C": 10.0 ** rng.randint(-3, 3)}
+        argv += ["-c", f"{fields['C']:g}"]
     if "-b" in supported and row.kind == "classification" and rng.random() < 0.2:
         argv += ["-b", "1"]
-    (place / "m").unlink(missing_ok=True)
-    status, out, err, fault = _run(lambda: main([*argv, "d", "m"]))
-    if fault or (status != 0 and (place / "m").exists()):
-        return None, fault or f"status {status} and a model"
-    if not (place / "m").exists():
-        return None, "" if err.strip() else f"status {status} without a word"
-    return Trained((place / "m").read_bytes(), data, case, err), ""
+    place = fresh(folder, "made")
+    (place / "d").write_text(data)
+    with inside(place):
+        done = said(lambda: main([*argv, "d", "m"]))
+    made = (place / "m").exists()
+    if not done.sentence or made != (done.status == 0):
+        raise Breached("trained", (SAID, f"svm-train {' '.join(argv)}: {done}"[:500]))
+    return (place / "m").read_bytes() if made else b"", data, objective.problem_of(row, **fields), done.err
 
 
-def _as_certified(trained: Trained) -> list[Found]:
+def _as_certified(text: bytes, data: str, problem: objective.Problem, err: str) -> list[tuple[str, str]]:
     """Check P of the file.  nu-SVC without a margin has no certificate."""
-    text = trained.text.decode()
-    model = models.parse(text)
-    certificate = model.certificate
-    if certificate is None or not np.isfinite(certificate.primal) or model.not_finite():
+    known = models.parse(text.decode())
+    certificate = known.certificate
+    if certificate is None or not np.isfinite(certificate.primal) or known.not_finite() or "finds no margin" in err:
         return []
-    if "finds no margin" in trained.said:
-        return []
-    value, rounding = exact_objective.P(trained.case, trained.data, text)
+    value, rounding = objective.exact(problem, data, text.decode())
     if abs(value - Decimal(certificate.primal)) <= PRINTED * abs(value) + rounding + LEAST:
         return []
     words = f"P = {value:.12g} of the file, {certificate.primal:.9g} certified (rounding {rounding:.2g})"
-    return [Found("the certificate is about the file", "train", f"{text.splitlines()[-3]}: {words}", b"")]
+    return [("the certificate is about the file", words)]
 
 
-def _run(work: Callable[[], object]) -> tuple[object, str, str, str]:
-    """Call a command: its status, what it prints, and what is wrong if it raises anything but its own errors."""
-    out, err, status, fault = io.StringIO(), io.StringIO(), 1, ""
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        try:
-            status = work() or 0
-        except (SvmtoolError, click.ClickException) as e:
-            print(e, file=err)
-            fault = "" if str(e).strip() else f"{type(e).__name__} without a word"
-        except KeyboardInterrupt:
-            raise
-        except BaseException as e:
-            fault = f"{type(e).__name__}: {e}"[:300]
-    return status, out.getvalue(), err.getvalue(), fault
-
-
-def check(place: Path, compiled: bool) -> tuple[str, list[Found]]:
+def _put_through(compiled: bool) -> tuple[str, list[tuple[str, str]]]:
     """Put the model `m` through the commands, on the rows `t`; the ending, and breaches."""
     from svmtool.cli.predict.command import main as predict
-    from svmtool.cli.umbrella.export import command as export
-    from svmtool.cli.umbrella.inspect import command as inspect
-    from svmtool.cli.umbrella.report import command as report
+    from svmtool.cli.umbrella import export, inspect, report
+
+    def of(module: Any, *argv: str) -> Callable[[], object]:
+        return lambda: module.command.main(list(argv), standalone_mode=False)
 
     jobs: dict[str, Callable[[], object]] = {
         "predict": lambda: predict(["t", "m", "o"]),
         "predict --scores": lambda: predict(["--scores", "z", "t", "m", "o"]),
-        "inspect": lambda: inspect.main(["m"], standalone_mode=False),
-        "export --json": lambda: export.main(["m", "--json", "-o", "m.json"], standalone_mode=False),
-        "export --c": lambda: export.main(["m", "--c", "-o", "m.c"], standalone_mode=False),
-        "export --onnx": lambda: export.main(["m", "--onnx", "-o", "m.onnx"], standalone_mode=False),
-        "report": lambda: report.main(["m", "t", "-o", "m.html"], standalone_mode=False),
-    }
-    for name in ("m.json", "m.c"):
-        (place / name).unlink(missing_ok=True)
-    model, found, refusals = None, [], {}
+        "inspect": of(inspect, "m"), "report": of(report, "m", "t", "-o", "m.html"),
+        **{f"export --{kind}": of(export, "m", f"--{kind}", "-o", f"m.{kind}") for kind in ("json", "c", "onnx")},
+    }  # fmt: skip
+    known, found = None, []
     try:
-        model = read("m")
+        known = read("m")
     except SvmtoolError:
         pass
     except Exception as e:
-        found.append(Found("a result or a sentence", "load", f"{type(e).__name__}: {e}"[:300], b""))
-    for name, work in jobs.items():
-        status, out, err, fault = _run(work)
-        if fault or (status != 0 and not err.strip()) or "Traceback" in err:
-            found.append(Found("a result or a sentence", name, fault or f"status {status}: {err[-300:]}", b""))
-        refusals[name] = status != 0 or out.startswith("m\n  rows ")  # what is left may be a data file
-    if model is None:
-        if not all(refusals.values()):
-            read_by = [name for name, refused in refusals.items() if not refused]
-            found.append(Found("all read a model or none", ", ".join(read_by), "a model that others refuse", b""))
+        found.append((SAID, f"load: {type(e).__name__}: {e}"[:300]))
+    done: dict[str, Said] = {name: said(work) for name, work in jobs.items()}
+    found += [(SAID, f"{name}: {one}"[:500]) for name, one in done.items() if not one.sentence]
+    # a file that is no model may be a data file to inspect
+    reads = [name for name, one in done.items() if one.status == 0 and not one.out.startswith("m\n  rows ")]
+    if known is None:
+        found += [("all read a model or none", f"{', '.join(reads)} read what others refuse")] if reads else []
         return "refused", found
-    found += _same_again(model)
-    found += _exported(model, place, refusals, compiled)
-    return "predicts" if not refusals["predict"] else "read", found
-
-
-def _same_again(model) -> list[Found]:
-    """Check that the model is finite, and the same after writing and reading."""
-    form, found = (linear if isinstance(model, LinearModel) else kernel), []
-    for name, numbers in _numbers(model).items():
-        if not np.all(np.isfinite(numbers)) and not (name == "rho" and form is linear and model.kind == "one-class"):
-            found.append(Found("a model is finite", "load", f"{name}: {numbers[~np.isfinite(numbers)][0]}", b""))
-    try:
-        form.write("again", model)
-        back = form.read("again")
-    except SvmtoolError as e:
-        return [*found, Found("what is read can be written", "load", str(e)[:300], b"")]
-    for (name, old), new in zip(_numbers(model).items(), _numbers(back).values(), strict=True):
-        if not np.array_equal(old.view(np.int64), new.view(np.int64)):
-            at = np.flatnonzero(old.view(np.int64) != new.view(np.int64))[0]
-            found.append(Found("the same double again", "save", f"{name}: {old[at]!r} became {new[at]!r}", b""))
-    return found
+    found += _same_again(known) + _exported(known, reads, compiled)
+    return "predicts" if "predict" in reads else "read", found
 
 
 def _numbers(model) -> dict[str, np.ndarray]:
@@ -238,42 +161,58 @@ def _numbers(model) -> dict[str, np.ndarray]:
     return {name: np.array(x, float).ravel().copy() for name, x in made.items() if x is not None}
 
 
-def _exported(model, place: Path, refusals: dict[str, bool], compiled: bool) -> list[Found]:
+def _same_again(model) -> list[tuple[str, str]]:
+    """Check that the model is finite, and the same after writing and reading."""
+    form, found, numbers = (linear if isinstance(model, LinearModel) else kernel), [], _numbers(model)
+    for name, x in numbers.items():
+        if not np.all(np.isfinite(x)) and not (name == "rho" and form is linear and model.kind == "one-class"):
+            found.append(("a model is finite", f"{name}: {x[~np.isfinite(x)][0]}"))
+    try:
+        form.write("again", model)
+        back = _numbers(form.read("again"))
+    except SvmtoolError as e:
+        return [*found, ("what is read can be written", str(e)[:300])]
+    changed = [name for name, x in numbers.items() if x.tobytes() != back[name].tobytes()]
+    return [*found, *(("the same double again", f"{n}: {numbers[n]} became {back[n]}"[:300]) for n in changed)]
+
+
+def _exported(model, reads: list[str], compiled: bool) -> list[tuple[str, str]]:
     """Check the numbers of the exported files."""
-    found, flat = [], isinstance(model, LinearModel)
-    wanted = _numbers(model)
-    if not refusals["export --json"]:
+    found, flat, wanted, got = [], isinstance(model, LinearModel), _numbers(model), {}
+    if "export --json" in reads:
         try:
-            content = json.loads((place / "m.json").read_text(), parse_constant=_refuse)
+            content = json.loads(Path("m.json").read_text(), parse_constant=_refuse)
         except ValueError as e:
-            return [Found("JSON", "export --json", str(e), b"")]
+            return [("JSON", str(e))]
         if flat:
             got = {"W": [*content["weights"], *([] if content["bias"] is None else [content["bias_weights"]])]}
         else:
             vectors = content["support_vectors"]["values"]
             got = {"coef": content["coefficients"], "values": vectors, "rho": content["rho"]}
-        found += _apart(wanted, got, "export --json")
-    if not refusals["export --c"]:
-        source = (place / "m.c").read_text()
-        arrays = {name: [float(t) for t in body.split(",") if t.strip()] for name, body in NUMBERS.findall(source)}
+        found += _apart(wanted, got, "JSON")
+    if "export --c" in reads:
+        arrays = {n: [float(t) for t in x.split(",") if t.strip()] for n, x in NUMBERS.findall(Path("m.c").read_text())}
         names = {"weights": "W"} if flat else {"coefficients": "coef", "values": "values", "rho": "rho"}
-        wanted = {**wanted, **({"W": model.W[: model.n_features].ravel()} if flat else {})}
-        found += _apart(
-            wanted, {ours: arrays[theirs] for theirs, ours in names.items() if wanted[ours].size}, "export --c"
-        )
-        if not all(map(math.isfinite, (x for numbers in arrays.values() for x in numbers))):
-            found.append(Found("C", "export --c", "a number that is not finite", b""))
-        if compiled and shutil.which("cc"):
-            flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"]
-            done = subprocess.run(["cc", *flags, "m.c"], capture_output=True, text=True, timeout=60)
-            if done.returncode:
-                found.append(Found("C", "export --c", done.stderr[:300], b""))
+        wanted |= {"W": model.W[: model.n_features].ravel()} if flat else {}
+        found += _apart(wanted, {ours: arrays[theirs] for theirs, ours in names.items() if wanted[ours].size}, "C")
+        if not all(math.isfinite(x) for numbers in arrays.values() for x in numbers):
+            found.append(("C", "a number that is not finite"))
+        found += compiles("m.c") if compiled else []
     return found
 
 
-def _apart(wanted: dict[str, np.ndarray], got: dict[str, list], command: str) -> list[Found]:
+def compiles(path: str) -> list[tuple[str, str]]:
+    """Check that a C compiler, if there is one, takes a source without warnings."""
+    if not shutil.which("cc"):
+        return []
+    flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"]
+    done = subprocess.run(["cc", *flags, path], capture_output=True, text=True, errors="replace", timeout=60)
+    return [("C compiles", done.stderr[:500])] if done.returncode else []
+
+
+def _apart(wanted: dict[str, np.ndarray], got: dict[str, list], form: str) -> list[tuple[str, str]]:
     differing = [name for name, x in got.items() if not np.array_equal(np.array(x, float).ravel(), wanted[name])]
-    return [Found("the same double exported", command, ", ".join(differing), b"")] if differing else []
+    return [("the same double exported", f"{form}: {', '.join(differing)}")] if differing else []
 
 
 def _refuse(word: str) -> None:

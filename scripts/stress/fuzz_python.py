@@ -11,9 +11,11 @@ import copy
 import io
 import os
 import pickle
+import random
 import re
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,8 @@ import numpy as np
 import svmtool
 from stress import fuzz_arguments as hostile
 from stress.fuzz_arguments import pick
+from stress.fuzz_shared import NASTY, Breached
+from stress.fuzz_shared import mutated as damaged
 from svmtool import api, liblinearutil, registry, svmutil
 from svmtool.api.settings import DEFAULTS, OPTION_OF
 from svmtool.errors import SvmtoolError
@@ -31,7 +35,6 @@ try:
 except ImportError:  # an extra
     estimators = None
 
-SECONDS = 30.0  # processor time of a try
 ROUNDING, LOSS_ROUNDING = 1e-9, 1e-14  # share of |P| by which D may lie above it; round-off of losses of about 1
 # Texts of Python, numpy and ctypes for what should have been checked before.
 RAW = re.compile(
@@ -44,42 +47,37 @@ RAW = re.compile(
 COMMANDS = re.compile(
     r"(?:^|\s|\()(--[a-z][a-z-]+|-[a-zA-Z])(?=[\s,.:;)]|$)|svm-scale|svm-train|\b(ERROR|WARNING): |fscanf"
 )
+RAW_WARNINGS = ("ComplexWarning", "VisibleDeprecationWarning")
 NUMBERED = re.compile(r"\bsolver \d")  # no word of an estimator's user, either
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 NUMBERS = [row.number for row in registry.SOLVERS]
 KERNEL_NAMES = [row.name for row in registry.KERNEL_SOLVERS]
 
-Calls = Callable[[np.random.Generator, str], str]
+Calls = Callable[[np.random.Generator, str], None]
 
 
 class Unsound(Exception):
     """A result that breaks a law."""
 
 
-def attempt(seed: int, number: int, folder: str) -> tuple[str, str, str, str]:
-    """One try: what was called, how it ended (`result`, `refused` or `breach`), and the law and words of a breach."""
-    rng = np.random.default_rng([seed, number])
-    name = pick(rng, list(FACES))
+def call(rng: random.Random, folder: Path) -> tuple[str, str]:
+    """One try: what was called, and whether it ended in a `result` or was `refused`."""
+    name, generator = rng.choice(list(FACES)), np.random.default_rng(rng.getrandbits(64))
     with warnings.catch_warnings(record=True) as heard, contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("always")
         with contextlib.redirect_stderr(io.StringIO()):
-            law, words = _outcome(FACES[name], rng, folder)
+            law, words = _outcome(FACES[name], generator, str(folder))
     for text in (words, *(str(one.message) for one in heard)):
         if name != "drop-in" and (COMMANDS.search(text) or (name == "estimator" and NUMBERED.search(text))):
-            return name, "breach", "no words of the commands", text[:300]
+            raise Breached(name, ("no words of the commands", text[:300]))
     for one in heard:
         ours = "svmtool" in str(one.filename) or "sklearn" in str(one.filename) or __file__ == one.filename
-        raw = issubclass(one.category, (RuntimeWarning, DeprecationWarning)) or type(one.message).__name__ in (
-            "ComplexWarning", "VisibleDeprecationWarning"
-        )  # fmt: skip
+        raw = issubclass(one.category, (RuntimeWarning, DeprecationWarning)) or one.category.__name__ in RAW_WARNINGS
         if (raw or not ours) and not law.startswith("no "):
-            return (
-                name,
-                "breach",
-                "no raw warning",
-                f"{one.category.__name__}: {one.message} ({one.filename}:{one.lineno})",
-            )
-    return name, ("result" if not law else "refused" if law == "refused" else "breach"), law, words
+            law, words = "no raw warning", f"{one.category.__name__}: {one.message} ({one.filename}:{one.lineno})"
+    if law.startswith("no "):
+        raise Breached(name, (law, words))
+    return name, law or "result"
 
 
 def _outcome(face: Calls, rng: np.random.Generator, folder: str) -> tuple[str, str]:
@@ -91,11 +89,7 @@ def _outcome(face: Calls, rng: np.random.Generator, folder: str) -> tuple[str, s
         return "no false result", str(e)
     except (ValueError, TypeError) as e:
         text = str(e)
-        known = (
-            type(e) in (ValueError, TypeError)
-            or isinstance(e, SvmtoolError)
-            or type(e).__module__.startswith("sklearn")
-        )
+        known = type(e) in (ValueError, TypeError) or isinstance(e, SvmtoolError) or "sklearn" in type(e).__module__
         if known and text and len(text) <= 4000 and not RAW.search(text):
             return "refused", text
         return "no raw error", _where(e)
@@ -218,9 +212,8 @@ def _model(rng: np.random.Generator) -> Any:
         kernels = ({"kernel": name, "solver": s} for name, s in zip((*KERNELS, "rbf"), problems, strict=True))
         given = [*linear, *kernels][k]
         rows = X @ X.T if given.get("kernel") == "precomputed" else X
-        _models[k] = svmtool.fit(
-            rows, y, **given, probability=given["solver"] not in (21, 11, 43, "one-class") or k == 0, threads=1
-        )
+        probability = given["solver"] not in (21, 11, 43, "one-class") or k == 0
+        _models[k] = svmtool.fit(rows, y, **given, probability=probability, threads=1)
     done = copy.deepcopy(_models[k])
     return done if rng.random() < 0.5 else done.model
 
@@ -248,7 +241,7 @@ def mutated(rng: np.random.Generator, folder: str) -> None:
         if isinstance(value, np.ndarray) and value.size and rng.random() < 0.7:
             with contextlib.suppress(IndexError, OverflowError, TypeError, ValueError), np.errstate(all="ignore"):
                 new = value.copy()
-                new.flat[int(rng.integers(new.size))] = pick(rng, (*hostile.PLACES, np.nan, np.inf, 1e300))
+                new.flat[int(rng.integers(new.size))] = pick(rng, (*NASTY, np.nan, np.inf, 1e300))
                 value = pick(rng, (new, new[:-1], new.astype(np.float32), new.T.copy(), np.repeat(new, 2, axis=0)))
         elif rng.random() < 0.5 and isinstance(value, (int, float)):
             value = pick(rng, (value + 1, value - 1, 10**6, -1))
@@ -273,9 +266,7 @@ def validate(rng: np.random.Generator, folder: str) -> None:
         given["sample_weight"] = weights
     if rng.random() < 0.7:
         names = ("accuracy", "f1", "auc", "log-loss", "mse", "r2", "average-precision")
-        given["metrics"] = (
-            pick(rng, names) if rng.random() < 0.8 else pick(rng, (list(names[:2]), hostile.number(rng), len))
-        )
+        given["metrics"] = pick(rng, names if rng.random() < 0.8 else (list(names[:2]), hostile.number(rng), len))
         svmtool.cross_validate(_precomputed(rng, given, X, n), y, **given)
         return
     given.pop("kernel", None)
@@ -285,17 +276,7 @@ def validate(rng: np.random.Generator, folder: str) -> None:
     svmtool.search_C(X, y, **given)
 
 
-TEXTS = (
-    "",
-    "solver_type L2R_LR\n",
-    "svm_type c_svc\n",
-    None,
-    b"",
-    bytearray(b"svm_type"),
-    3,
-    ["a"],
-    memoryview(b"abc"),
-)
+TEXTS = ("", "solver_type L2R_LR\n", "svm_type c_svc\n", None, b"", bytearray(b"a"), 3, ["a"], memoryview(b"abc"))
 PATHS = ("", "absent", "absent/absent", "\0", "a" * 3000, None, 3.5, b"absent", -1, 10**9, ["a"], ".")
 
 
@@ -303,33 +284,18 @@ def files(rng: np.random.Generator, folder: str) -> None:
     path = os.path.join(folder, "rows") if rng.random() < 0.6 else pick(rng, PATHS)
     if isinstance(path, (str, bytes)) and path and path[:1] not in ("/", b"/", "."):
         path = os.path.join(folder, path) if isinstance(path, str) else os.path.join(os.fsencode(folder), path)
-    what = int(rng.integers(6))
-    if what == 0:
-        svmtool.save_model(_model(rng) if rng.random() < 0.7 else hostile.number(rng), path)
-        svmtool.load_model(path)
-    elif what == 1:
-        svmtool.loads(pick(rng, TEXTS) if rng.random() < 0.5 else _damaged(rng, svmtool.dumps(_model(rng))))
-    elif what == 2:
-        X, y, _, _, _ = _data(rng)
-        svmtool.write_svmlight(X, y, path)
-        svmtool.read_svmlight(
-            path, pick(rng, (None, 4, hostile.number(rng))), threads=pick(rng, (1, hostile.number(rng)))
-        )
-    elif what == 3:
-        given = pick(
-            rng, (io.BytesIO(b"1 1:2\n"), io.StringIO("1 1:2\n"), io.BytesIO(b"1 1:\xff"), hostile.number(rng), path)
-        )
-        svmtool.read_svmlight(given, pick(rng, (None, hostile.number(rng))))
-    elif what == 4:
-        svmtool.load_model(path)
-    else:
-        svmtool.dumps(hostile.number(rng))
-
-
-def _damaged(rng: np.random.Generator, text: str) -> str:
-    words = re.split(r"(\s)", text)
-    words[int(rng.integers(len(words)))] = pick(rng, ("nan", "-1", "1e999", "", "9" * 30, "x", "1:1", "\0"))
-    return "".join(words)
+    odd, X, y = hostile.number(rng), *_data(rng)[:2]
+    text = damaged(random.Random(int(rng.integers(2**32))), svmtool.dumps(_model(rng)).encode()).decode("latin-1")
+    rows = (io.BytesIO(b"1 1:2\n"), io.StringIO("1 1:2\n"), io.BytesIO(b"1 1:\xff"), odd, path)
+    pick(rng, (
+        lambda: (svmtool.save_model(pick(rng, (_model(rng), _model(rng), odd)), path), svmtool.load_model(path)),
+        lambda: svmtool.loads(pick(rng, (*TEXTS, *[text] * len(TEXTS)))),
+        lambda: (svmtool.write_svmlight(X, y, path),
+                 svmtool.read_svmlight(path, pick(rng, (None, 4, odd)), threads=pick(rng, (1, odd)))),
+        lambda: svmtool.read_svmlight(pick(rng, rows), pick(rng, (None, odd))),
+        lambda: svmtool.load_model(path),
+        lambda: svmtool.dumps(odd),
+    ))()  # fmt: skip
 
 
 def estimator(rng: np.random.Generator, folder: str) -> None:
@@ -346,9 +312,8 @@ def estimator(rng: np.random.Generator, folder: str) -> None:
     made.set_params(**given)
     more = {} if weights is None or not _takes_weights(made) else {"sample_weight": weights}
     made.fit(_precomputed(rng, given, X, n), y, **more)
-    check_values(
-        made.certificate_, made.converged_, getattr(made, "kernel", "") not in ("sigmoid", "precomputed", "poly")
-    )
+    bounded = getattr(made, "kernel", "") not in ("sigmoid", "precomputed", "poly")
+    check_values(made.certificate_, made.converged_, bounded)
     other = hostile.rows(rng, hostile.table(rng, 4, 3)) if rng.random() < 0.5 else X
     for name in ("predict", "decision_function", "predict_proba", "score_samples", "fit_predict"):
         if hasattr(made, name) and rng.random() < 0.5:
@@ -373,9 +338,7 @@ def dropin(rng: np.random.Generator, folder: str) -> None:
     number = pick(rng, NUMBERS[:11]) if linear else int(rng.integers(5))
     options: Any = f"-q -s {number}" if linear else f"-q -s {number} -t {int(rng.integers(5))}"
     if rng.random() < 0.2:
-        options = pick(
-            rng, (hostile.number(rng), options + " -c nan", options + " -b 1", options + " -v 2", options + " -v 0")
-        )
+        options = pick(rng, (hostile.number(rng), *(options + more for more in (" -c nan", " -b 1", " -v 2", " -v 0"))))
     what = rng.random()
     if what < 0.7:
         m = train(y, X, options)
@@ -383,9 +346,8 @@ def dropin(rng: np.random.Generator, folder: str) -> None:
         problem = (tool.problem if linear else tool.svm_problem)(y, X)
         parameter = (tool.parameter if linear else tool.svm_parameter)(options)
         if what < 0.9:
-            setattr(
-                parameter, pick(rng, [name for name in sorted(vars(parameter)) if name[0] != "_"]), hostile.number(rng)
-            )
+            names = [name for name in sorted(vars(parameter)) if name[0] != "_"]
+            setattr(parameter, pick(rng, names), hostile.number(rng))
         m = train(problem, parameter)
     if isinstance(m, (tool.model if linear else tool.svm_model)):
         other = hostile.rows(rng, hostile.table(rng, n, d)) if rng.random() < 0.5 else X

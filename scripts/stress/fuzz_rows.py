@@ -1,7 +1,6 @@
 """Damages folders of rows (--memory): a damaged folder must be written again, and the model must be the same.
 
-`draw(rng)` draws damages, `run(case, folder)` tries them in separate processes, because damaged indices could crash
-compiled loops; it returns what went wrong, or "".
+Runs are processes of their own, because damaged indices could crash compiled loops.
 """
 
 from __future__ import annotations
@@ -9,17 +8,17 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
+import random
 import signal
 import sys
 import time
-from collections.abc import Callable
+import traceback
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
 from stress.cases import method_of
+from stress.fuzz_shared import NASTY, Breached, fresh, mutated
 from svmtool import registry
 from svmtool.cli.train import main
 from svmtool.formats.rowcache import arrays
@@ -29,70 +28,45 @@ from svmtool.training import pipeline  # noqa: F401  imported once, not in each 
 DATA, MODEL, CLEAN, ROWS = "d", "m", "clean", "d.rows"
 SECONDS = 60.0
 NUMBERS = (1, 2, 3, 11, 40)
-NASTY = (
-    -1, 0, 1, 2, 7, 255, 2**15, 2**31 - 1, 2**31, 2**32, 2**40, 2**63 - 1, -(2**31), -(2**63), 10**30, 0.5, 1e300, -0.0,
-    float("nan"), float("inf"), True, None, "", "7", [], [1], {}, {"a": 1},
-)  # fmt: skip
+FIELDS = (*NASTY, 2**40, 10**30, 0.5, 1e300, -0.0, float("nan"), float("inf"), True, None, "", "7", [], [1], {},
+          {"a": 1})  # fmt: skip
+TEXTS = ("", "[" * 10_000, '{"a":' * 3000, "null", "{}", " " * 100_000, '{"rows": ' + "9" * 6000 + "}", "\x00" * 50)
 NAMES = (*arrays.ARRAYS, arrays.HEADER)
+DAMAGES = ("bytes", "entry", "forged entry", "field", "text", "length", "exchange", "kind", "rights", "stranger")
 
 
-class Case(NamedTuple):
-    """seed: of the data and the random choices of damages; number: of -s; damages: names of functions below."""
-
-    seed: int
-    number: int
-    damages: tuple[str, ...]
-
-
-class Damage(NamedTuple):
-    """A damage to a folder; forged: the checksums are valid, so that a run may use the changed numbers."""
-
-    work: Callable[[np.random.Generator, Path], None]
-    forged: bool = False
-
-
-def draw(rng: np.random.Generator) -> Case:
-    damages = rng.choice(list(DAMAGES), 1 + int(rng.random() < 0.3))
-    return Case(int(rng.integers(2**31)), int(rng.choice(NUMBERS)), tuple(map(str, damages)))
-
-
-def run(case: Case, folder: Path) -> str:
-    """Create data and a folder of rows, damage it, and train on it; `folder` is empty before and after."""
-    rng = np.random.default_rng(case.seed)
-    try:
-        (folder / DATA).write_text(_text(rng))
-        status, said = _trained(folder, case.number, CLEAN)
-        if status or not (folder / ROWS / arrays.HEADER).exists():
-            return f"without any damage: status {status}: {said}"
-        clean = (folder / CLEAN).read_bytes()  # damages may follow a link to it
-        for name in case.damages:  # one may be impossible after another
-            with contextlib.suppress(OSError, ValueError, LookupError, OverflowError, TypeError, RecursionError):
-                DAMAGES[name].work(rng, folder / ROWS)
-        status, said = _trained(folder, case.number, MODEL)
-        refused = status == 1 and "it exists and is no folder of rows" in said and not (folder / MODEL).exists()
-        forged = any(DAMAGES[name].forged for name in case.damages)
-        if status < 0 or "Traceback" in said or (status and not refused and not forged):
-            return f"status {status}: {said}"
-        if not (refused or forged):
-            if (folder / MODEL).read_bytes() != clean:
-                return f"another model: {said}"
-        if not refused:
-            status, said = _trained(folder, case.number, MODEL)
-            if status < 0 or "Traceback" in said or ((status or said) and not forged):
-                return f"a later run, status {status}: {said}"
-        return f"files left: {left}" if (left := list(folder.glob(".*.tmp"))) else ""
-    finally:
-        for path in folder.iterdir():
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
-
-
-def _text(rng: np.random.Generator) -> str:
-    rows, features = int(rng.integers(2, 40)), int(rng.choice((1, 3, 20, 300)))
-    lines = []
-    for k in range(rows):
-        some = np.flatnonzero(rng.random(features) < rng.random()) + 1
-        lines.append(" ".join([str(2 * (k % 2) - 1), *(f"{j}:{rng.standard_normal():.3g}" for j in some)]))
-    return "\n".join(lines) + "\n"
+def damaged(rng: random.Random, folder: Path) -> tuple[str, str]:
+    """Create data and a folder of rows, damage it, and train on it."""
+    place, number = fresh(folder, "try"), rng.choice(NUMBERS)
+    damages = [rng.choice(DAMAGES) for _ in range(1 + (rng.random() < 0.3))]
+    what, forged = " and ".join(damages), "forged entry" in damages  # which has valid checksums and may be used
+    n, d, share = rng.randint(2, 39), rng.choice((1, 3, 20, 300)), rng.random()
+    rows = [[f"{j}:{rng.gauss(0, 1):.3g}" for j in range(1, d + 1) if rng.random() < share] for _ in range(n)]
+    (place / DATA).write_text("".join(" ".join([str(2 * (k % 2) - 1), *x]) + "\n" for k, x in enumerate(rows)))
+    law = "the same model, or an error message"
+    status, said = _trained(place, number, CLEAN)
+    if status or not (place / ROWS / arrays.HEADER).exists():
+        raise Breached(what, (law, f"without any damage: status {status}: {said}"))
+    clean = (place / CLEAN).read_bytes()  # damages may follow a link to it
+    for name in damages:  # one may be impossible after another
+        with contextlib.suppress(OSError, ValueError, LookupError, OverflowError, TypeError, RecursionError):
+            _damage(name, rng, place / ROWS)
+    status, said = _trained(place, number, MODEL)
+    refused = status == 1 and "it exists and is no folder of rows" in said and not (place / MODEL).exists()
+    words = ""
+    if status < 0 or "Traceback" in said or (status and not refused and not forged):
+        words = f"status {status}: {said}"
+    elif not (refused or forged) and (place / MODEL).read_bytes() != clean:
+        words = f"another model: {said}"
+    elif not refused:
+        status, said = _trained(place, number, MODEL)
+        if status < 0 or "Traceback" in said or ((status or said) and not forged):
+            words = f"a later run, status {status}: {said}"
+    if not words and (left := list(place.glob(".*.tmp"))):
+        words = f"files left: {left}"
+    if words:
+        raise Breached(what, (law, words))
+    return what if len(damages) == 1 else "two damages", "refused" if refused else "held"
 
 
 def _trained(folder: Path, number: int, model: str) -> tuple[int, str]:
@@ -111,8 +85,6 @@ def _trained(folder: Path, number: int, model: str) -> tuple[int, str]:
             chosen = ("-s", str(number), *method_of(registry.find(number)))
             status = main(["-q", *chosen, "--threads", "1", "--memory", "1G", DATA, model])
         except BaseException:
-            import traceback
-
             traceback.print_exc()
         finally:
             with contextlib.suppress(BaseException):
@@ -120,112 +92,60 @@ def _trained(folder: Path, number: int, model: str) -> tuple[int, str]:
                 sys.stderr.flush()
             os._exit(status)
     end = time.monotonic() + SECONDS
-    while True:
-        done, code = os.waitpid(child, os.WNOHANG)
-        if done:
-            return os.waitstatus_to_exitcode(code), said.read_text(errors="replace").strip()
+    while not (done := os.waitpid(child, os.WNOHANG))[0]:
         if time.monotonic() > end:
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
             return -99, f"no end within {SECONDS:g} s"
         time.sleep(0.002)
-
-
-# Damages; each takes a generator and the folder of rows.
-
-
-def _array(rng: np.random.Generator) -> str:
-    return str(rng.choice(list(arrays.ARRAYS)))
-
-
-def flip(rng: np.random.Generator, rows: Path) -> None:
-    """Flip some bits in a file."""
-    path = rows / str(rng.choice(NAMES))
-    data = bytearray(path.read_bytes())
-    for _ in range(int(rng.integers(1, 4))):
-        data[int(rng.integers(len(data)))] ^= 1 << int(rng.integers(8))
-    path.write_bytes(data)
-
-
-def entry(rng: np.random.Generator, rows: Path, forge: bool = False) -> None:
-    """Change a number in an array; forge: also its checksum in the header."""
-    name = _array(rng)
-    array = np.fromfile(rows / name, arrays.ARRAYS[name])
-    value = NASTY[int(rng.integers(19))]
-    with np.errstate(all="ignore"):
-        array[int(rng.integers(len(array)))] = np.array(value).astype(array.dtype)
-    array.tofile(rows / name)
-    if forge:
-        header = json.loads((rows / arrays.HEADER).read_text())
-        _sign(rows, {**header, "sums": {**header["sums"], name: arrays._checksum(array, 0)}})
-
-
-def forged_entry(rng: np.random.Generator, rows: Path) -> None:
-    entry(rng, rows, forge=True)
+    return os.waitstatus_to_exitcode(done[1]), said.read_text(errors="replace").strip()
 
 
 def _sign(rows: Path, header: dict) -> None:
     header.pop(arrays.CHECK, None)
-    whole = {**header, arrays.CHECK: arrays._digest(header)}
-    (rows / arrays.HEADER).write_text(json.dumps(whole))
+    (rows / arrays.HEADER).write_text(json.dumps({**header, arrays.CHECK: arrays._digest(header)}))
 
 
-def field(rng: np.random.Generator, rows: Path) -> None:
-    """Change or remove a field of the header; the digest is valid."""
-    header = json.loads((rows / arrays.HEADER).read_text())
-    name = str(rng.choice(list(header)))
-    header[name] = NASTY[int(rng.integers(len(NASTY)))]
-    if rng.random() < 0.2:
-        del header[name]
-    _sign(rows, header)
-
-
-def text(rng: np.random.Generator, rows: Path) -> None:
-    """Replace the header by invalid text."""
-    made = ("", "[" * 10_000, '{"a":' * 3000, "null", "{}", " " * 100_000, '{"rows": ' + "9" * 6000 + "}", "\x00" * 50)
-    (rows / arrays.HEADER).write_text(made[int(rng.integers(len(made)))])
-
-
-def length(rng: np.random.Generator, rows: Path) -> None:
-    """Truncate or extend a file."""
-    path = rows / str(rng.choice(NAMES))
-    os.truncate(path, int(rng.choice((0, 1, path.stat().st_size - 1, path.stat().st_size + 8, 10**9))))
-
-
-def exchange(rng: np.random.Generator, rows: Path) -> None:
-    """Exchange two files."""
-    a, b = (rows / str(name) for name in rng.choice(NAMES, 2, replace=False))
-    a.rename(rows / "x")
-    b.rename(a)
-    (rows / "x").rename(b)
-
-
-def kind(rng: np.random.Generator, rows: Path) -> None:
-    """Replace a file by a pipe, a folder, a link or nothing."""
-    path = rows / str(rng.choice(NAMES))
-    path.unlink()
-    made = ("pipe", "folder", "link", "loop", "device", "nothing")[int(rng.integers(6))]
-    if made == "pipe":
-        os.mkfifo(path, 0o600)
-    elif made == "folder":
-        path.mkdir()
-    elif made != "nothing":
-        path.symlink_to({"link": "../clean", "loop": path.name, "device": "/dev/zero"}[made])
-
-
-def rights(rng: np.random.Generator, rows: Path) -> None:
-    """Make a file writable by others, or unreadable."""
-    path = (rows, *(rows / name for name in NAMES))[int(rng.integers(len(NAMES) + 1))]
-    path.chmod(int(rng.choice((0o000, 0o666, 0o777))) | (0o700 if path == rows else 0))
-
-
-def stranger(rng: np.random.Generator, rows: Path) -> None:
-    """Add a file that does not belong to the folder."""
-    (rows / "thesis.txt").write_text("mine")
-
-
-DAMAGES = {
-    "flip": Damage(flip), "entry": Damage(entry), "forged entry": Damage(forged_entry, forged=True),
-    "field": Damage(field), "text": Damage(text), "length": Damage(length), "exchange": Damage(exchange),
-    "kind": Damage(kind), "rights": Damage(rights), "stranger": Damage(stranger),
-}  # fmt: skip
+def _damage(name: str, rng: random.Random, rows: Path) -> None:
+    path, header = rows / rng.choice(NAMES), rows / arrays.HEADER
+    if name == "bytes":
+        path.write_bytes(mutated(rng, path.read_bytes()))
+    elif name in ("entry", "forged entry"):  # a number of an array; forged: its checksum is valid
+        of = rng.choice(list(arrays.ARRAYS))
+        array = np.fromfile(rows / of, arrays.ARRAYS[of])
+        with np.errstate(all="ignore"):
+            array[rng.randrange(len(array))] = np.array(rng.choice((*NASTY, 0.5, np.nan, np.inf))).astype(array.dtype)
+        array.tofile(rows / of)
+        if name == "forged entry":
+            known = json.loads(header.read_text())
+            _sign(rows, {**known, "sums": {**known["sums"], of: arrays._checksum(array, 0)}})
+    elif name == "field":  # of the header, changed or removed; the digest is valid
+        known = json.loads(header.read_text())
+        of = rng.choice(list(known))
+        known[of] = rng.choice(FIELDS)
+        if rng.random() < 0.2:
+            del known[of]
+        _sign(rows, known)
+    elif name == "text":  # no header
+        header.write_text(rng.choice(TEXTS))
+    elif name == "length":
+        os.truncate(path, rng.choice((0, 1, path.stat().st_size - 1, path.stat().st_size + 8, 10**9)))
+    elif name == "exchange":  # of two files
+        a, b = (rows / of for of in rng.sample(NAMES, 2))
+        a.rename(rows / "x")
+        b.rename(a)
+        (rows / "x").rename(b)
+    elif name == "kind":  # a pipe, a folder, a link or nothing in place of a file
+        made = rng.choice(("pipe", "folder", "link", "loop", "device", "nothing"))
+        path.unlink()
+        if made == "pipe":
+            os.mkfifo(path, 0o600)
+        elif made == "folder":
+            path.mkdir()
+        elif made != "nothing":
+            path.symlink_to({"link": "../clean", "loop": path.name, "device": "/dev/zero"}[made])
+    elif name == "rights":  # writable by others, or unreadable
+        path = rng.choice((rows, path))
+        path.chmod(rng.choice((0o000, 0o666, 0o777)) | (0o700 if path == rows else 0))
+    else:  # a file that does not belong to the folder
+        (rows / "thesis.txt").write_text("mine")

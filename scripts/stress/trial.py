@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import gc
+import math
+import os
 import shlex
-from collections.abc import Callable
+import sys
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from stress import cases, families, laws, models, peers, sets
+from stress import cases, families, laws, models, objective, peers, pool
 from stress.cases import DATA, MODEL, START, WEIGHTS, Case, Run
-from stress.commands import Catcher, Ended
-from stress.laws import Certified, Check
-from stress.report import Breach, Tally
+from stress.laws import Certified, Check, Ended
+from stress.pool import Done
+from stress.report import Breach, Report, Tally
 
 PEER_SECONDS = 20.0
+FACTOR, EXTRA = 20.0, 5.0  # a breach: more than this many times the peer's time, and seconds more
 OUR_SECONDS = 60.0  # time limit of the checks of a command
 THREADS_SHARE = 0.3  # of cases whose first run is repeated with another number of threads
 
@@ -25,7 +33,7 @@ class Plan(NamedTuple):
     """Settings of all trials.
 
     seed; family and solvers (separated by commas) to restrict to (empty: all); folder of real and hostile sets; peers;
-    whether times are checked; the bound of a time, factor times the peer's plus `extra` seconds; limit of a command.
+    whether times are checked; limit of a command in seconds.
     """
 
     seed: int
@@ -34,24 +42,79 @@ class Plan(NamedTuple):
     shared: str
     peers: peers.Peers
     timed: bool = True
-    factor: float = 20.0
-    extra: float = 5.0
     limit: float = 60.0
 
     def families(self) -> dict[str, Callable]:
-        known = {**families.FAMILIES, **sets.found(Path(self.shared))}
+        known = {**families.FAMILIES, **families.found(Path(self.shared))}
         return {name: make for name, make in known.items() if name.startswith(self.family)}
 
     def solvers(self) -> list:
-        rows = cases.rows_of_registry()
         chosen = set(self.solver.split(","))
-        return [row for row in rows if not self.solver or {cases.name_of(row), row.name} & chosen]
+        return [r for r in cases.rows_of_registry() if not self.solver or {cases.name_of(r), r.name} & chosen]
+
+
+def run(
+    jobs: Iterator[tuple[Plan, int]], workers: int, report: Report, until: float = math.inf,
+    say: Callable[[Done, list[str]], None] = lambda done, lines: None,
+) -> None:  # fmt: skip
+    """Run trials until a time.monotonic() and report them; say(done, lines about new breaches) is called for each."""
+    for done in pool.run(attempt, jobs, workers, until):
+        if done.fault:
+            raise RuntimeError(f"trial {done.job[1]}: the stress test itself failed:\n{done.fault}")
+        say(done, report.add(done.result if done.lost is None else tally_of_loss(done)))
+
+
+def tally_of_loss(done: Done) -> Tally:
+    """The breach of a command that was killed or ended its process."""
+    tally = Tally()
+    family, solver = done.doing.get("family", "?"), done.doing.get("solver", "?")
+    tally.ran(family, solver, None, "")
+    law, words = laws.CRASH, f"the process ended: {done.lost}"
+    if done.lost == "hang":
+        law, words = laws.HANG, f"no end within {done.job[0].limit:g} s"
+        if done.doing.get("checking"):
+            law, words = laws.CHECKED, f"the checks of its result did not end within {OUR_SECONDS:g} s"
+    files = {name: text for name, text in done.files.items() if name in (DATA, WEIGHTS, START)}
+    command = shlex.join(["svm-train", *done.doing.get("argv", [])])
+    tally.breaches.append(Breach(law, solver, family, f"{words} (trial {done.job[1]})", command, files))
+    return tally
 
 
 @lru_cache
-def _catcher(folder: str) -> Catcher:
-    """The worker's catcher, created at the first call."""
-    return Catcher(Path(folder))
+def _streams(folder: str) -> tuple[int, ...]:
+    """Enter the worker's folder and put its streams, those of libraries too, into files there, at the first call."""
+    os.chdir(folder)
+    files = tuple(os.open(name, os.O_RDWR | os.O_CREAT | os.O_TRUNC) for name in ("stdout", "stderr"))
+    for own, stream in zip(files, (1, 2), strict=True):
+        os.dup2(own, stream)
+    sys.stdout, sys.stderr = (os.fdopen(stream, "w", closefd=False) for stream in (1, 2))
+    return files
+
+
+def train(folder: str, argv: list[str], model: str) -> Ended:
+    """Run svm-train in the folder and this process; argv ends with data and model; model: its name."""
+    from svmtool.cli.entry import guarded
+    from svmtool.cli.train import main
+
+    files, path = _streams(folder), Path(model)
+    path.unlink(missing_ok=True)
+    for file in files:
+        os.ftruncate(file, 0)
+        os.lseek(file, 0, os.SEEK_SET)
+    warnings.resetwarnings()
+    warnings.simplefilter("ignore", RuntimeWarning)  # as the commands do
+    began, busy = time.perf_counter(), time.process_time()
+    try:
+        status = guarded(lambda: main(argv))
+    except BaseException:
+        status = None
+        traceback.print_exc()
+    seconds = min(time.perf_counter() - began, time.process_time() - busy)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    gc.unfreeze()  # commands freeze imported objects, which here would include those of the previous command
+    return Ended(status, Path("stderr").read_text("utf-8", "replace"), seconds,
+                 path.read_text() if path.exists() else None)  # fmt: skip
 
 
 def attempt(announce: Callable[..., None], folder: str, plan: Plan, index: int) -> Tally:
@@ -59,30 +122,19 @@ def attempt(announce: Callable[..., None], folder: str, plan: Plan, index: int) 
     known = plan.families()
     generator = np.random.default_rng([plan.seed, index])
     name = list(known)[index % len(known)]
-    catcher = _catcher(folder)
+    _streams(folder)
     with np.errstate(all="ignore"):
         sample = known[name](generator)
         solvers = [row for row in plan.solvers() if name != families.SMALL or (row.kernel and row.number < 5)]
         case = cases.draw(generator, sample.rows, sample.targets, solvers or plan.solvers(), plan.timed)
-    return Trial(announce, catcher, plan, name, case).run(generator)
-
-
-class Point(NamedTuple):
-    """The value of a solution, its round-off, a description of its origin, and the run that computed it, if any."""
-
-    law: str
-    key: tuple
-    value: float
-    rounding: float
-    words: str
-    of: Certified | None
+        return Trial(announce, folder, plan, name, case).run(generator)
 
 
 class Trial:
-    """Runs the commands of one case in the catcher's folder and collects the results."""
+    """Runs the commands of one case in the worker's folder and collects the results."""
 
-    def __init__(self, announce: Callable[..., None], catcher: Catcher, plan: Plan, family: str, case: Case):
-        self.announce, self.catcher, self.plan, self.family, self.case = announce, catcher, plan, family, case
+    def __init__(self, announce: Callable[..., None], folder: str, plan: Plan, family: str, case: Case):
+        self.announce, self.folder, self.plan, self.family, self.case = announce, folder, plan, family, case
         self.tally = Tally()
 
     def run(self, generator: np.random.Generator) -> Tally:
@@ -90,75 +142,47 @@ class Trial:
         Path(DATA).write_text(self.case.rows.text())
         if self.case.weights is not None:
             Path(WEIGHTS).write_text("\n".join(f"{x:g}" for x in self.case.weights) + "\n")
-        start = self._start()
-        if self.case.start and start is None:
-            return self.tally
+        start = None
+        if self.case.start:
+            ended = self._train((*self.case.start, "--max-seconds", "10"), START, self.case.runs[0])
+            start = models.parse(ended.model) if ended.status == 0 and ended.model else None
+            if start is None or start.not_finite():
+                return self.tally
         seen = [done for run in self.case.runs if (done := self._one(run, start)) is not None]
-        points = self._points(seen) if self.case.runs[0].convex else []
-        for mine in seen:
-            for point in points:
-                if point.key == mine.run.key and point.of is not mine:
-                    check = laws.bound_holds(point.law, mine, point.value, point.rounding, point.words)
-                    self.note(mine.run, check, mine.ended)
-        if seen and generator.random() < THREADS_SHARE:
-            self._threads(seen[0])
+        if seen and self.case.runs[0].convex:
+            self._compare(seen)
+        if seen and generator.random() < THREADS_SHARE and seen[0].run.seconds is None:  # a time limit ends anywhere
+            one, two = (self._train(("--threads", t, *seen[0].run.argv), MODEL, seen[0].run) for t in ("1", "2"))
+            differ = "" if one.model == two.model else "the models of --threads 1 and 2 differ"
+            self.note(seen[0].run, Check(laws.THREADS, differ), one)
         if self.family == families.SMALL and seen and self.plan.timed:
             self._beside(seen[0])
         return self.tally
 
-    def _beside(self, mine: Certified) -> None:
-        """Compare a run to LIBSVM's own rule with LIBSVM's: the objective of nu-SVC has no common scale, only times."""
-        argv, own = peers.counterpart(mine.run, self.plan.peers), mine.run.argv
-        if argv is None or mine.run.gap is not None or {"--max-iter", "--max-seconds"} & set(own):
-            return
-        rule = own[own.index("-e") + 1] if "-e" in own else None
-        self.announce(PEER_SECONDS + OUR_SECONDS, family=self.family, solver=mine.run.name, argv=argv)
-        theirs = peers.run([*argv, "-q"], PEER_SECONDS, rule)
-        model = None if theirs.model is None else models.parse(theirs.model)
-        if model is None or model.not_finite() or not _same_kernel(model, mine.model):
-            return
-        values = laws.values_of(mine.run, self.case.rows, model)
-        if values is None or len(values) != len(mine.values):
-            return
-        value, time = laws.beside(mine, values, theirs.seconds)
-        if self._comparable(mine, values) and mine.run.convex:
-            self.note(mine.run, value, mine.ended)
-        self.note(mine.run, time, mine.ended)
-
-    def _start(self) -> models.Model | None:
-        """The model of -i, if the case has one and its training succeeded."""
-        Path(START).unlink(missing_ok=True)
-        if not self.case.start:
-            return None
-        ended = self._train((*self.case.start, "--max-seconds", "10"), START, self.case.runs[0])
-        if ended is None or ended.status != 0 or ended.model is None:
-            return None
-        model = models.parse(ended.model)
-        return None if model.not_finite() else model
-
-    def _train(self, argv: tuple[str, ...], model: str, run: Run, **more: Any):
+    def _train(self, argv: tuple[str, ...], model: str, run: Run) -> Ended:
         self.announce(self.plan.limit, family=self.family, solver=run.name, argv=[*argv, DATA, model])
-        return self.catcher.train([*argv, DATA, model], model)
+        return train(self.folder, [*argv, DATA, model], model)
 
     def _one(self, run: Run, start: models.Model | None) -> Certified | None:
         """Run and check one command; None if there is no result to compare with."""
         ended = self._train(run.argv, MODEL, run)
         self.announce(OUR_SECONDS, family=self.family, solver=run.name, argv=[*run.argv, DATA, MODEL], checking=True)
         self.tally.ran(self.family, run.name, ended.status, ended.err)
-        seen, check = laws.certified(run, self.case, ended)
-        for one in check:
-            self.note(run, one, ended)
-        if seen.values is not None and start is not None:
-            before = laws.values_of(run, self.case.rows, start)
-            if before is not None and len(before) == len(seen.values):
+        seen, checks = laws.certified(run, self.case, ended)
+        for check in checks:
+            self.note(run, check, ended)
+        if seen is not None and seen.values is not None and start is not None:
+            before = objective.values(run.problem, self.case.rows, start)
+            if len(before) == len(seen.values):
                 self.note(run, laws.no_worse_than_start(seen, before), ended)
-        if run.seconds is not None:
-            self.note(run, laws.within_limit(run, ended.seconds), ended)
+        if run.seconds is not None:  # which may be exceeded by a second; passes over such small data are short
+            self.note(run, laws.in_time(laws.LIMIT, ended.seconds, run.seconds, 1.0, 1.0), ended)
         elif self.plan.timed and not run.row.printed:  # a paper's algorithm takes the time that it takes
             self._time(run, ended)
-        good = seen.values is not None and seen.model.certificate is not None
-        good = good and "not certified" not in seen.model.stopped  # after samples P is that of a part of the rows
-        return seen if good and np.isfinite(seen.model.certificate.dual) else None
+        if seen is None or seen.values is None or seen.model.certificate is None:
+            return None
+        partial = "not certified" in seen.model.stopped  # after samples P is that of a part of the rows
+        return seen if not partial and np.isfinite(seen.model.certificate.dual) else None
 
     def _time(self, run: Run, ended: Ended) -> None:
         """Compare the time with the peer's, which is measured only if ours could be too long.
@@ -166,60 +190,66 @@ class Trial:
         Other programs on the machine may slow a run down: a time that is too long counts if it is so twice.
         """
         seconds = ended.seconds
-        if seconds <= self.plan.extra:
+        if seconds <= EXTRA:
             self.note(run, Check(laws.TIME, ""), ended)
             return
         argv = peers.counterpart(run, self.plan.peers)
         if argv is None:
             return
-        limit = (seconds - self.plan.extra) / self.plan.factor
+        limit = (seconds - EXTRA) / FACTOR
         self.announce(limit + OUR_SECONDS, family=self.family, solver=run.name, argv=argv)
         theirs = peers.run(argv, limit + 1.0, None)
-        check = laws.in_good_time(seconds, theirs.seconds, self.plan.factor, self.plan.extra)
-        if check.words:
+        if laws.in_time(laws.TIME, seconds, theirs.seconds, FACTOR, EXTRA).words:
             seconds = min(seconds, self._train(run.argv, MODEL, run).seconds)
-            check = laws.in_good_time(seconds, theirs.seconds, self.plan.factor, self.plan.extra)
-        self.note(run, check, ended)
+        self.note(run, laws.in_time(laws.TIME, seconds, theirs.seconds, FACTOR, EXTRA), ended)
 
-    def _points(self, seen: list[Certified]) -> list[Point]:
-        """Values that no certified dual value may exceed: those of all runs and of the first run's peer."""
-        found = [Point(laws.SAME, m.run.key, m.value, m.rounding, " ".join(m.run.argv), m) for m in seen]
-        argv = peers.counterpart(seen[0].run, self.plan.peers) if seen else None
-        if argv is None or len(np.unique(self.case.rows.labels)) < 2:
-            return found
-        mine = seen[0]
+    def _compare(self, seen: list[Certified]) -> None:
+        """No certified dual value may exceed the value of another run, or of the first run's peer."""
+        points = [(laws.SAME, m.run.key, m.value, m.rounding, " ".join(m.run.argv), m) for m in seen]
+        theirs = self._peer(seen[0], peers.TIGHT) if len(np.unique(self.case.rows.labels)) > 1 else None
+        if theirs is not None and seen[0].run.row.word != "nu_svc":  # its scale depends on the model
+            points.append((laws.DUAL, seen[0].run.key, *theirs[:2], f"{theirs[2]} -e {peers.TIGHT}", None))
+        for mine in seen:
+            for law, key, value, rounding, words, of in points:
+                if key == mine.run.key and of is not mine:
+                    self.note(mine.run, laws.bound_holds(law, mine, value, rounding, words), mine.ended)
+
+    def _peer(self, mine: Certified, rule: str | None) -> tuple[float, float, str, float] | None:
+        """P of the peer's model for the same problem, its rounding, the peer's command and its seconds."""
+        argv = peers.counterpart(mine.run, self.plan.peers)
+        if argv is None:
+            return None
         self.announce(PEER_SECONDS + OUR_SECONDS, family=self.family, solver=mine.run.name, argv=argv)
-        theirs = peers.run([*argv, "-q"], PEER_SECONDS)
+        theirs = peers.run([*argv, "-q"], PEER_SECONDS, rule)
         model = None if theirs.model is None else models.parse(theirs.model)
         if model is None or model.not_finite() or not _same_kernel(model, mine.model):
-            return found
-        values = laws.values_of(mine.run, self.case.rows, model)
-        if values is not None and self._comparable(mine, values):
-            words = shlex.join([Path(argv[0]).name, *argv[1:], "-e", peers.TIGHT])
-            value, rounding = sum(v.value for v in values), sum(v.rounding for v in values)
-            found.append(Point(laws.DUAL, mine.run.key, value, rounding, words, None))
-        return found
+            return None
+        values = objective.values(mine.run.problem, self.case.rows, model)
+        if len(values) != len(mine.values):
+            return None
+        value, rounding = (float(sum(getattr(v, name) for v in values)) for name in ("value", "rounding"))
+        return value, rounding, shlex.join([Path(argv[0]).name, *argv[1:]]), theirs.seconds
 
-    @staticmethod
-    def _comparable(mine: Certified, values: list) -> bool:
-        """Whether values can be compared; nu-SVC's are scaled by a number that depends on the model."""
-        return mine.run.row.word != "nu_svc" and len(values) == len(mine.values)
-
-    def _threads(self, mine: Certified) -> None:
-        """Repeat the first run with one and with two threads; runs ended by a time limit may differ."""
-        if mine.run.seconds is not None:
+    def _beside(self, mine: Certified) -> None:
+        """Compare a run to LIBSVM's own rule with LIBSVM's: the objective of nu-SVC has no common scale, only times."""
+        if mine.run.gap is not None or {"--max-iter", "--max-seconds"} & set(mine.run.argv):
             return
-        one, two = (self._train(("--threads", t, *mine.run.argv), MODEL, mine.run) for t in ("1", "2"))
-        self.note(mine.run, laws.same_for_threads(one, two), one)
+        theirs = self._peer(mine, mine.run.value_of("-e"))
+        if theirs is None:
+            return
+        if mine.run.row.word != "nu_svc" and mine.run.convex:
+            self.note(mine.run, laws.beside(mine, *theirs[:2]), mine.ended)
+        late = laws.in_time(laws.SOON, mine.ended.seconds, theirs[3], laws.SOON_FACTOR, laws.SOON_EXTRA)
+        self.note(mine.run, late, mine.ended)
 
     def note(self, run: Run, check: Check, ended: Ended) -> None:
         """Count a check, and save a breach with its files."""
-        self.tally.checked(self.family, check.law)
+        self.tally.count("family", self.family, "laws")
+        self.tally.count("law", check.law, "checked")
         if check.words:
             names = [name for name in (DATA, WEIGHTS, START) if name == DATA or name in run.argv]
             files = {name: Path(name).read_bytes() for name in names}
-            if ended.model is not None:
-                files[MODEL] = ended.model.encode()
+            files |= {MODEL: ended.model.encode()} if ended.model is not None else {}
             command = shlex.join(["svm-train", *run.argv, DATA, MODEL])
             self.tally.breaches.append(Breach(check.law, run.name, self.family, check.words, command, files))
 

@@ -107,8 +107,8 @@ def certified_mask(model: Fit | Model, X: Any, *, threads: int | None = None, pr
 
     Parameters
     ----------
-    model : Fit or LinearModel
-        The model, of a linear classifier whose weights are all regularised by 1/2 \\|w\\|^2.
+    model : Fit, LinearModel or KernelModel
+        The model, of a linear classifier with the regulariser 1/2 \\|w\\|^2, or of C-SVC for two classes with a kernel.
     X : array or sparse matrix, (n, features)
         Rows with the features of the training rows; features beyond those of a LinearModel are ignored.
     threads : int, optional
@@ -125,7 +125,7 @@ def certified_mask(model: Fit | Model, X: Any, *, threads: int | None = None, pr
     Raises
     ------
     ValueError
-        For a model whose gap bounds no labels: with a kernel, a free bias or \\|w\\|_1, of a regression or one class.
+        For a model whose gap bounds no labels: with \\|w\\|_1, several classes and a kernel, regression, one class.
     """
     found = model_of(model)
     if why := why_none(found):

@@ -22,12 +22,15 @@ a, a knapsack for each equality: variables are filled in the order of their p, a
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from svmtool import limits
 from svmtool.certify.linear import Certificate, Certifier
 from svmtool.certify.one_class import certify_hard
-from svmtool.certify.rounding import UNIT, growth
+from svmtool.certify.radius import offset
+from svmtool.certify.rounding import FEW, UNIT, growth
 from svmtool.data.row_storage import draw_rows
 from svmtool.kernels.lp import LpSvc
 from svmtool.kernels.problems import AnyProblem, CSvc, HardOneClass, KernelProblem, LeastSquaresSvc, filled
@@ -105,6 +108,21 @@ def _recomputed(
     return np.where(some, exact, gradient), float(np.abs(exact - gradient).max(where=some, initial=0.0))
 
 
+def bound_decisions(problem: CSvc, alpha: np.ndarray, rho: float, found: Certificate) -> None:
+    """Set radii and offsets of the certificate of a feasible point, see radius.py; not where it rests on a sample.
+
+    w and v are the same sum of coefficients.  Values of a positive semidefinite kernel are taken as they are computed.
+    """
+    if found.seen is None or found.seen[1] > 0.0 or not (problem.kernel.positive and found.gap < np.inf):
+        return
+    sizes = np.sqrt(np.maximum(problem.diagonal(), 0.0))
+    terms = np.abs(problem.coefficients(alpha)) * sizes
+    r = math.sqrt(max(found.excess, 0.0)) * (1.0 + FEW * UNIT) + growth(np.count_nonzero(terms)) * float(np.sum(terms))
+    xi, loss = problem.y * rho - found.seen[0], losses.of("hinge", 1.0)
+    off = offset(loss, xi, problem.y, problem.losses, r * sizes) + FEW * UNIT * abs(rho)
+    found.radii, found.offsets = (r,), (off,)
+
+
 def gap_of(
     problem: KernelProblem, alpha: np.ndarray, gradient: np.ndarray, rho: float, r: float = 0.0, apart: float = 0.0
 ) -> float:
@@ -144,6 +162,7 @@ def certificate_of(
     if squares:
         primal = max(primal, 0.0)
     certificate = Certificate(primal * scale, dual * scale, _violation(problem, alpha, s) + apart)
+    certificate.excess = primal + off - dual
     certificate.gap = problem.relative(primal + off, dual)
     return certificate
 

@@ -19,7 +19,7 @@ from typing import TypeVar
 import numpy as np
 
 from svmtool.certify.points import balanced, best_factor, shifted
-from svmtool.certify.radius import DualSum, radius
+from svmtool.certify.radius import DualSum, offset, radius
 from svmtool.certify.rounding import FEW, UNIT, Products, growth
 from svmtool.data.row_storage import Rows
 from svmtool.objectives.losses import Loss
@@ -54,6 +54,9 @@ class Certificate:
         A statement for the user if part of it rests on a sample, else empty.
     radii : tuple of float
         Of each problem a bound of |w - w*| and, relative to |x|, of decision values, see radius.py; empty: none.
+    offsets : tuple of float
+        Of each problem with a free bias a bound of its distance from the optimum's, which adds to that of decision values;
+        empty: no bias is free.
     seen : tuple of ndarray and float, or None
         For a kernel problem, the gradient (m,) used and its largest error.
     point : ndarray (n,) or (n, problems), or None
@@ -63,6 +66,7 @@ class Certificate:
     sampled = why_not = ""
     seen: tuple[np.ndarray, float] | None = None
     radii: tuple[float, ...] = ()
+    offsets: tuple[float, ...] = ()
     point: np.ndarray | None = None
 
     def __init__(
@@ -93,9 +97,14 @@ class Certificate:
         if not other.dual > self.dual:
             return self
         found = Certificate(self.primal, other.dual, self.violation, (self.off[0], 0.0), self.size)
-        found.radii = self.radii
+        found.radii, found.offsets = self.radii, self.offsets
         found.point = other.point
         return found
+
+    @property
+    def bounds(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """radii, and offsets with 0 where no bias is free."""
+        return self.radii, self.offsets or (0.0,) * len(self.radii)
 
     @property
     def kind(self) -> str:
@@ -152,7 +161,7 @@ class Certifier:
         xi, apart = products.slacks(w, self.y, self.target, self.target_lost)
         primal, regular = self._primal(w, xi), self._regular(w)
         off = growth(len(w)) * regular + loss_off(self.loss, self.cost, xi, apart)
-        best = None
+        best, sums = None, None
         candidates = [] if alpha is None else [alpha]
         if alpha is None or self.loss.degree != 1.0:  # at a breakpoint of a loss its slope is not determined
             candidates.insert(0, self.cost * self.loss.slope(xi))
@@ -165,8 +174,9 @@ class Certifier:
                 v, point = None, np.zeros(len(point))
             if best is None or dual - less > best.dual:
                 best = Certificate(primal, dual, violation, (off, less))
-                best.radii, best.point = self._radii(best, w, v), point if self.keep else None
+                best.point, sums = point if self.keep else None, v
         assert best is not None
+        self._bound(best, w, sums, xi, apart)
         return best
 
     def primal(self, w: np.ndarray) -> float:
@@ -178,13 +188,28 @@ class Certifier:
         rest = self.target - float(self.loss.conjugate_slope(np.zeros(1))[0])
         rest = np.broadcast_to(rest if self.loss.floor == 0.0 else np.abs(rest), self.cost.shape)
         found = Certificate(primal, 0.0, max(float(np.max(rest, where=self.cost > 0.0, initial=0.0)), 0.0))
-        found.radii = self._radii(found, np.zeros(self.rows.d))
+        if not self.free_bias:
+            self._bound(found, np.zeros(self.rows.d))
         found.point = np.zeros(len(self.cost)) if self.keep else None
         return found
 
-    def _radii(self, found: Certificate, w: np.ndarray, v: DualSum | None = None) -> tuple[float, ...]:
-        """See Certificate: none with |w|_1 or a free bias."""
-        return () if self.l1 or self.free_bias else (radius(found.excess, w, v),)
+    def _bound(
+        self, found: Certificate, w: np.ndarray, v: DualSum | None = None,
+        xi: np.ndarray | None = None, apart: np.ndarray | float = 0.0,
+    ) -> None:  # fmt: skip
+        """Set radii and offsets, see Certificate: none with |w|_1.  xi, apart: slacks at w and their rounding."""
+        if self.l1:
+            return
+        if xi is None or not self.free_bias:
+            found.radii = (radius(found.excess, w, v),)
+            return
+        inner = self.rows.n_features
+        r = radius(found.excess, w[:inner], v and (v[0][:inner], v[1]))
+        bias = self.rows.bias
+        squares = np.maximum(self.rows.square_norms() - bias * bias, 0.0)
+        e = r * np.sqrt(squares + FEW * EPS * bias * bias) + apart
+        off = offset(self.loss, xi, self.y, self.cost, e) + (len(w) + FEW) * UNIT * abs(bias * float(w[-1]))
+        found.radii, found.offsets = (r,), (off,)
 
     def value_at_zero(self) -> float:
         return float(self.cost @ self.loss.value(np.broadcast_to(self.target, self.cost.shape)))
@@ -353,6 +378,7 @@ def worst(parts: list[Certificate]) -> Certificate:
     last = max(parts, key=lambda p: (math.isnan(p.gap), p.gap), default=whole)
     whole.gap, whole.why_not = last.gap if parts else 0.0, last.why_not
     whole.radii = tuple(r for p in parts for r in p.radii) if all(p.radii for p in parts) else ()
+    whole.offsets = tuple(r for p in parts for r in p.offsets) if all(p.offsets for p in parts) else ()
     points = [p.point for p in parts if p.point is not None]
     whole.point = np.stack(points, axis=1) if points else None
     sampled = [p.sampled for p in parts if p.sampled]

@@ -10,6 +10,11 @@ so w* is in the ball about (w + v)/2 whose squared radius is P - D - |w - v|^2 /
     |w - w*| <= |w - v|/2 + sqrt(P - D - |w - v|^2 / 4),
 
 between sqrt(P - D), where w = v, and sqrt(2 (P - D)), since |w - v|^2 <= 2 (P - D).
+
+All this holds for w alone where the bias b is free; v is then without its component.  b* minimises the losses for w*.
+With r above, a score w*.x_i is within e_i = r |x_i| of w.x_i, and the slope of a loss rises with the score: the sum of
+the slopes at w.x_i - e_i + b is at most 0 for b = b*, and that at w.x_i + e_i + b at least 0.  Both rise with b, so
+that they bound b* on both sides.
 """
 
 from __future__ import annotations
@@ -18,8 +23,11 @@ import math
 
 import numpy as np
 
-from svmtool.certify.rounding import FEW, UNIT
+from svmtool.certify.rounding import FEW, UNIT, growth
+from svmtool.objectives.losses import Loss
 
+STEPS = np.arange(32)  # values of a bound tried at once
+BLOCK_ROWS = 1 << 14  # rows whose slopes are computed at a time
 DualSum = tuple[np.ndarray, float]  # v, and a bound of the 2-norm of its rounding
 
 
@@ -37,3 +45,45 @@ def radius(excess: float, w: np.ndarray, v: DualSum | None = None) -> float:
     between = min(between, math.sqrt(2.0 * excess))  # the bound rises with it up to there
     found = 0.5 * between + math.sqrt(excess - 0.25 * between * between)
     return (found + rounding * size) * (1.0 + rounding)
+
+
+def offset(loss: Loss, xi: np.ndarray, y: np.ndarray, cost: np.ndarray, e: np.ndarray) -> float:
+    """A bound of |b - b*| for a free bias; inf: none.
+
+    xi: slacks at (w, b).  y: the signs of scores in slacks.  cost: of each row.  e: of w*.x_i - w.x_i and the rounding
+    of xi.  All f8[n].
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        return max(_farthest(loss, xi, sign * y, cost, e) for sign in (1.0, -1.0))
+
+
+def _farthest(loss: Loss, xi: np.ndarray, y: np.ndarray, cost: np.ndarray, e: np.ndarray) -> float:
+    """The t, slightly above the largest for which  -sum_i C_i y_i l'(xi_i - y_i (t - e_i))  is not certainly above 0.
+
+    Two searches of a few values each, the second between two of the first.
+    """
+    e = e + FEW * UNIT * (np.abs(xi) + e)  # rounding of what follows
+    first, ratio = max(float(e.max(initial=0.0)), UNIT), 4.0
+    for _ in range(2):
+        tried = first * ratio**STEPS
+        beyond = np.flatnonzero(_rises(loss, xi, y, cost, e, tried))
+        if not len(beyond):
+            return math.inf
+        if beyond[0] == 0:
+            break
+        first, ratio = float(tried[beyond[0] - 1]), ratio ** (1.0 / STEPS[-1])
+    return float(tried[beyond[0]]) * (1.0 + FEW * UNIT)
+
+
+def _rises(
+    loss: Loss, xi: np.ndarray, y: np.ndarray, cost: np.ndarray, e: np.ndarray, tried: np.ndarray
+) -> np.ndarray:  # fmt: skip
+    """Whether that sum is above 0 for each t, in spite of rounding, bool[len(tried)]."""
+    total, size = np.zeros(len(tried)), np.zeros(len(tried))
+    for first in range(0, len(xi), BLOCK_ROWS):
+        part = slice(first, first + BLOCK_ROWS)
+        moved = xi[part, None] - y[part, None] * (tried - e[part, None])
+        slopes = loss.slope(moved) * cost[part, None]
+        total -= y[part] @ slopes
+        size += np.abs(slopes).sum(axis=0)
+    return total > growth(len(xi)) * size

@@ -153,12 +153,7 @@ class KernelProblem(_Problem):
         """K(x_i, x_i), f8[n]."""
         if self.rows is None:
             return np.diag(self.matrix)
-        squares = self.rows.square_norms()
-        if self.kernel.kind == RBF:
-            return np.ones(len(squares))
-        products = squares[:, None].copy()
-        self.kernel.finish(products, squares, np.zeros(1))
-        return products[:, 0]
+        return self.kernel.of_itself(self.rows.square_norms())
 
     def score_terms(self, alpha: np.ndarray) -> np.ndarray:
         """Roundings of the decision values in any order of sums, f8[n]: of the sum, and of x.z or rbf's exponent."""

@@ -68,6 +68,16 @@ class Kernel(namedtuple("Kernel", ("kind", "gamma", "degree", "coef0"), defaults
         if pairs:
             self.set_near(P, pairs, apart)
 
+    def of_itself(self, squares: np.ndarray) -> np.ndarray:
+        """K(x, x) from |x|^2, f8[n] each; not for a precomputed kernel."""
+        import numpy as np
+
+        if self.kind == RBF:
+            return np.ones(len(squares))
+        products = squares[:, None].copy()
+        self.finish(products, squares, np.zeros(1))
+        return products[:, 0]
+
     def near(self, P: np.ndarray, left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, ...]:
         """Pairs (i8, i8) with a non-zero rbf value for which inner products P are not accurate enough.
 

@@ -34,6 +34,8 @@ THRESHOLDS_NOTE = "# Thresholds: "  # of a multi-label model, followed by a numb
 SOFTMAX_NOTE = "# Probabilities: softmax of the decision values"  # of a multinomial logistic model
 # Followed by a bound of |w - w*| of each problem, which certain.py uses
 RADIUS_NOTE = "# Certified radius: "
+OFFSET_NOTE = "# Certified offset: "  # and of |b - b*| where the bias b is free
+BOUNDS_NOTES = RADIUS_NOTE, OFFSET_NOTE
 # Followed by a JSON list: what the labels 0, 1, .. stand for, where classes are no integers of 32 bits
 CLASSES_NOTE = "# Class names: "
 NO_PROBABILITIES = "probability output is only supported for logistic regression "
@@ -111,10 +113,11 @@ def sigmoid_notes(sigmoids: list[tuple[float, float]]) -> tuple[str, ...]:
     return tuple(f"{SIGMOID_NOTE}{A:.17g} {B:.17g}" for A, B in sigmoids)
 
 
-def radius_notes(radii: Iterable[float]) -> tuple[str, ...]:
-    """The line with the radius of each problem; none without them."""
-    text = " ".join(f"{r:.17g}" for r in radii)
-    return (RADIUS_NOTE + text,) if text else ()
+def radius_notes(radii: Iterable[float], offsets: Iterable[float]) -> tuple[str, ...]:
+    """The lines with the radius and, of free biases, the offset of each problem; none without them."""
+    bounds, free = list(radii), list(offsets)
+    lines = [(RADIUS_NOTE, bounds)] * bool(bounds) + [(OFFSET_NOTE, free)] * any(free)
+    return tuple(name + " ".join(f"{bound:.17g}" for bound in numbers) for name, numbers in lines)
 
 
 def sigmoids_of(model: Any) -> list[tuple[float, float]]:

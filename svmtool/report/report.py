@@ -69,7 +69,7 @@ def report(model_path: str, test_path: str, names: Names) -> str:
 
 def _certain(model: LinearModel | KernelModel, rows: Dataset) -> str:
     """How many labels the gap certifies, as a sentence; empty for models of which it certifies none."""
-    if not isinstance(model, LinearModel) or why_none(model):
+    if why_none(model):
         return ""
     count = int(np.count_nonzero(certain(model, rows, model.decision_values(rows))))
     return f" The exact optimum predicts the same label for {count} of them for sure ({percent(len(rows), count)})."

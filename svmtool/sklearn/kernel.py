@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import check_is_fitted
 
 from svmtool import api
+from svmtool.models.certain import certain, why_none
 from svmtool.sklearn.base import COST, SHARE, ClassifierTraining, checks_parameters, warn
 from svmtool.sklearn.class_order import sorted_classes
 from svmtool.sklearn.described import ATTRIBUTES, Texts, described
@@ -237,6 +238,30 @@ class SVC(_KernelClassifier):
 
     def _problem(self) -> dict[str, Any]:
         return {"solver": "svc", "C": self.C}
+
+    def certified_mask(self, X: Any) -> np.ndarray:
+        """Find the rows whose class is that of the exact optimum for sure, by the certified gap of the fit.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_samples,)
+            True where the exact optimum predicts the same class as `predict`.
+
+        Raises
+        ------
+        ValueError
+            Where the gap bounds no decision values: for three classes or more, a kernel that is not known to be
+            positive semidefinite, or a certificate from a sample of rows.
+        """
+        f = self._decisions(X)
+        if why := why_none(self._model):
+            raise ValueError(f"no class is certified: {why}")
+        return certain(self._model, api.arrays.dataset(self._data(X, reset=False)), f)
 
 
 @described

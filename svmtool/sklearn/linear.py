@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from svmtool import api
 from svmtool.data.labels import Classes
-from svmtool.models.certain import lengths, within
+from svmtool.models.certain import NO_BOUNDS, lengths, within
 from svmtool.models.linear import CRAMMER_SINGER_WORD, LinearModel, radius_notes, sigmoid_notes
 from svmtool.sklearn import model_files
 from svmtool.sklearn.base import (
@@ -190,11 +190,11 @@ class LinearClassifier(
         if len(self.classes_) == 2 and len(W) == 2:  # Crammer-Singer's two weight vectors act as their difference
             self.coef_ = self.coef_[1:] - self.coef_[:1]
             self.intercept_ = self.intercept_[1:] - self.intercept_[:1]
-        self._bias_value, radii = options["bias"], np.array(done.certificate.radii)
+        self._bias_value, (radii, offsets) = options["bias"], np.array(done.certificate.bounds)
         if len(radii) == len(order) > 2:
-            radii = radii[np.argsort(order)]
+            radii, offsets = radii[np.argsort(order)], offsets[np.argsort(order)]
         joint = done.model.word == CRAMMER_SINGER_WORD and len(order) == 2
-        self._radii = np.sqrt(2.0) * (1.0 + EPS) * radii if joint else radii
+        self._bounds = np.sqrt(2.0) * (1.0 + EPS) * radii if joint else radii, offsets
         if not self.fit_intercept:
             self.intercept_ = 0.0
         self._calibrate(X, codes, weights)
@@ -209,7 +209,7 @@ class LinearClassifier(
         if sigmoids and found.word != CRAMMER_SINGER_WORD:
             found.notes += sigmoid_notes([(c.A, c.B) for c in sigmoids])
         if found.bias == getattr(self, "_bias_value", None):
-            found.notes += radius_notes(self._radii)
+            found.notes += radius_notes(*self._bounds)
         return found
 
     def certified_mask(self, X: Any) -> np.ndarray:
@@ -228,17 +228,17 @@ class LinearClassifier(
         Raises
         ------
         ValueError
-            Where the gap bounds no decision values: with an L1 penalty, or an intercept that is not regularised.
+            Where the gap bounds no decision values: with an L1 penalty, and for multinomial logistic regression.
         """
         check_is_fitted(self)
-        radii = getattr(self, "_radii", ())
-        if not len(radii):
-            needed = "this needs an L2 penalty of all weights, the intercept included, and weights of float64"
+        bounds = getattr(self, "_bounds", NO_BOUNDS)
+        if not len(bounds[0]):
+            needed = "this needs an L2 penalty, and weights of float64; of several classes the intercept's too"
             raise ValueError(f"no class is certified: the gap bounds no decision values: {needed}")
         X = self._data(X, reset=False)
         f = np.asarray(self.decision_function(X), np.float64).reshape(X.shape[0], -1)
         sizes = lengths(api.arrays.dataset(X), X.shape[1], self._bias_value)
-        return within(f, sizes, np.asarray(radii), self._word, f.shape[1] + (f.shape[1] == 1))
+        return within(f, sizes, bounds, self._word, f.shape[1] + (f.shape[1] == 1))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -15,6 +15,7 @@ from sklearn.utils.fixes import parse_version
 
 from svmtool import api
 from svmtool.api.run import RunContext
+from svmtool.models.certain import NO_BOUNDS
 from svmtool.models.linear import SOFTMAX_NOTE
 from svmtool.sklearn.base import COST, SCALING, Fitted, warn
 from svmtool.sklearn.described import PARAMETERS, Texts, described
@@ -145,7 +146,7 @@ class LogisticRegression(LinearClassifier):
         if single:
             self.coef_ = self.coef_.astype(np.float32)
             self.intercept_ = np.asarray(self.intercept_, np.float32)
-            self._radii = np.zeros(0)  # of other weights
+            self._bounds = NO_BOUNDS  # of other weights
         return self
 
     def _fit_checked(self, X: Any, codes: np.ndarray, weights: np.ndarray | None, **options: Any) -> None:
@@ -191,7 +192,7 @@ class LogisticRegression(LinearClassifier):
                 X, codes, columns, cost, float(penalized), share, self.fit_intercept, self.tol, monitor, start
             )
         self._word, self._notes, self._model = WORD, (SOFTMAX_NOTE,) if len(self.classes_) > 2 else (), None
-        self._radii = np.zeros(0)
+        self._bounds = NO_BOUNDS
         for name, value in self._softmax_attributes(known, columns, penalized)(V).items():
             setattr(self, name, value)
         self.n_iter_ = np.array([monitor.iterations - 1], np.int32)

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from svmtool.models.kernel import KernelModel
-from svmtool.models.linear import RADIUS_NOTE, LinearModel, classes_note
+from svmtool.models.linear import BOUNDS_NOTES, LinearModel, classes_note
 
 
 def labels_of(classes: np.ndarray) -> tuple[tuple[int, ...], tuple[str, ...]]:
@@ -32,7 +32,7 @@ def linear(
     b = np.broadcast_to(np.asarray(b, np.float64), len(W))
     bias = 1.0 if np.any(b) else -1.0
     rows = np.vstack([W.T, b]) if bias > 0 else W.T
-    notes = tuple(note for note in notes if not note.startswith(RADIUS_NOTE))  # of other columns, or another bias
+    notes = tuple(note for note in notes if not note.startswith(BOUNDS_NOTES))  # of other columns, or another bias
     return LinearModel(word, labels, W.shape[1], bias, rows, rho, notes)
 
 

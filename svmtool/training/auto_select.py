@@ -1,7 +1,6 @@
 """`-s auto`: selects a solver for a training set and gives the reason.
 
-The choice depends only on the shape of the data, the kind of its labels and the options given.  scripts/bench.py
-measures how far it is from the fastest candidate.
+The choice depends only on the shape of the data, the kind of its labels and the options given.
 """
 
 from __future__ import annotations
@@ -27,7 +26,6 @@ CANDIDATES: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
     "real": ((11, 12, 13), (12, 11, 13)),
     "one": ((21, 1, 2), (21, 1, 2)),
 }
-BY_OPTION = (5, 6, 31)  # solve another problem: chosen only for their options (scripts/bench_parts leaves them out)
 LABELS_TEXT = {"two": "two labels", "many": "{values} labels", "real": "real-valued labels", "one": "one label"}
 
 

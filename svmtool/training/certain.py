@@ -10,7 +10,7 @@ from svmtool.compiled.loops.text.text_loops import SOME_LABELLED
 from svmtool.errors import SvmtoolError
 from svmtool.formats.svmlight import table as svmlight
 from svmtool.limits import StopFlag
-from svmtool.models.certain import lengths, percent, radii_of, share_line, why_none, within
+from svmtool.models.certain import bounds_of, lengths, percent, share_line, why_none, within
 from svmtool.models.linear import LinearModel
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import LATE, POOR
@@ -40,7 +40,7 @@ class Wanted:
     def certain(self, model: LinearModel) -> int:
         """How many labels are certain."""
         f = model.decision_values(self._rows)
-        return int(np.count_nonzero(within(f, self._sizes, radii_of(model), model.word, model.nr_class)))
+        return int(np.count_nonzero(within(f, self._sizes, bounds_of(model), model.word, model.nr_class)))
 
 
 def until_certain(

@@ -84,7 +84,7 @@ def notes(settings: Settings, certificate: Certificate, results: list[Any]) -> t
     return (
         f"# svmtool {__version__}: {asked}",
         f"# {certificate.line()}",
-        *radius_notes(certificate.radii),
+        *radius_notes(*certificate.bounds),
         "# Stopped: " + "; ".join(dict.fromkeys(advice(r.status, row) for r in results)),
     )
 

@@ -29,7 +29,7 @@ def serve(path: str) -> None:
     import signal
     import socket
 
-    umbrella = "group inspect convert export report bench".split()
+    umbrella = "group inspect convert export report".split()
     for name in ("predict.command", "scale", "train", *(f"umbrella.{name}" for name in umbrella)):
         importlib.import_module(f"svmtool.cli.{name}")
     importlib.import_module("svmtool.training.linear")

@@ -23,7 +23,7 @@ ORDER = (
     "errors integers interrupts limits records tolerances", "progress", "charts compiled registry",
     "numbers params metrics",
     "models", "data", "linalg", "engine", "objectives", "coordinate", "kernels", "certify", "solvers", "papers",
-    "formats", "conversion inspection scaling", "comparison exports report",
+    "formats", "conversion inspection scaling", "exports report",
     "training", "api distributed", "auditing", "sklearn spark cli", "compat",
     "liblinearutil svmutil", "start", "__main__",
 )  # fmt: skip

@@ -1,5 +1,5 @@
 """A certificate is about the file that was written: P of the file, recomputed by an independent reader in 80 digits
-(scripts/stress/exact_objective.py), is the P of its certificate, for all rows of the registry and any data."""
+(scripts/stress/objective.py), is the P of its certificate, for all rows of the registry and any data."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from svmtool import api, registry
 from svmtool.models.kernel import KernelModel
 
 sys.path.insert(0, str(REPOSITORY / "scripts"))
-from stress.exact_objective import Case, P  # noqa: E402
+from stress.objective import Problem, exact, problem_of  # noqa: E402
 
 N = 16
 SECONDS = 0.3  # of a run: what it has then is certified
@@ -85,8 +85,8 @@ def fitted(row: registry.Solver, kernel: str, X: np.ndarray, y: np.ndarray, **mo
     return None if without or any("finds no margin" in str(w.message) for w in said) else done
 
 
-def check(case: Case, data: str, text: str, primal: float, rtol: Decimal = RTOL) -> None:
-    value, rounding = P(case, data, text)
+def check(problem: Problem, data: str, text: str, primal: float, rtol: Decimal = RTOL) -> None:
+    value, rounding = exact(problem, data, text)
     apart = abs(value - Decimal(primal))
     words = f"P = {value:.12g} of the file, {primal:.12g} certified (rounding {rounding:.2g})"
     assert apart <= rtol * abs(value) + rounding + LEAST, words
@@ -105,8 +105,8 @@ def test_the_file_has_the_certified_value(name, shape, tmp_path):
         assert "overflowed" in str(e)
         return
     text = (tmp_path / "m").read_text()
-    check(Case(row), text_of(X, y), text, done.certificate.primal)
-    check(Case(row), text_of(X, y), text, float(re.search(r"\(primal ([^,]+),", text)[1]), PRINTED)
+    check(problem_of(row), text_of(X, y), text, done.certificate.primal)
+    check(problem_of(row), text_of(X, y), text, float(re.search(r"\(primal ([^,]+),", text)[1]), PRINTED)
     back = api.load_model(tmp_path / "m")
     api.save_model(back, tmp_path / "again")
     assert (tmp_path / "again").read_text() == text == api.dumps(done)
@@ -138,10 +138,10 @@ def test_the_command_and_its_options(name, shape, svm_train):
         if status == 1 or "finds no margin" in err:
             continue
         with case_of(what):
-            field = {"-c": "C", "-n": "nu", "-p": "p"}.get(option)
-            case = Case(row, free=what != "bias")._replace(**({field: options[1]} if field else {}))
+            field = {"-c": "C", "-n": "nu", "-p": "p", "-B": "bias"}.get(option)
+            fields = {field: options[1], **({"free": False} if field == "bias" else {})} if field else {}
             text, primal = Path("m").read_text(), float(re.search(r"primal ([^,]+),", out)[1])
-            check(case, data, text, primal, PRINTED)
+            check(problem_of(row, **fields), data, text, primal, PRINTED)
             if not re.search("not converged|limit", err):  # which may end two runs at different steps
                 seen[what] = [line for line in text.splitlines() if not line.startswith("#")]
     if {"as it is", "without notes"} <= seen.keys():
@@ -156,4 +156,4 @@ def test_a_precomputed_kernel():
             warnings.simplefilter("ignore")
             done = api.fit(K, y, solver=row.name, kernel="precomputed", max_seconds=1)
             data = text_of(np.column_stack((np.arange(1.0, N + 1), K)), y, 0)
-            check(Case(row), data, api.dumps(done), done.certificate.primal)
+            check(problem_of(row), data, api.dumps(done), done.certificate.primal)

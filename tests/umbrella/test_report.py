@@ -160,10 +160,10 @@ def test_page_of_two_classes(made, data):
 
 
 @pytest.mark.parametrize(
-    ("options", "said"), [(("-s", "1"), True), (("-s", "5"), False), (("-s", "0", "-t", "2"), False)]
+    ("options", "said"), [("-s 1", True), ("-s 5", False), ("-s 0 -t 2", True), ("-s 1 -t 2", False)]
 )
 def test_a_page_says_how_many_labels_are_certain(svm_train, data, options, said):
-    assert svm_train("-q", *options, "--gap", "1e-3", data / "breast_cancer", "m")[0] == 0
+    assert svm_train("-q", *options.split(), "--gap", "1e-3", data / "breast_cancer", "m")[0] == 0
     page = report("m", str(data / "breast_cancer.t"), Names())
     found = re.search(r"The exact optimum predicts the same label for (\d+) of them for sure \((.*?)%\)", page)
     assert (found is not None) is said

@@ -1,10 +1,17 @@
-"""The tools that are compared, one file each.
+"""The tools that experiments compare: each has `VERSION()` and `fit(problem, method, step, settings) -> Fitted`."""
 
-A tool has: VERSION() -> its version, METHODS, and
+from __future__ import annotations
 
-    fit(problem, method, step, settings) -> Fitted
+import importlib
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
 
-Each runs in a separate process (child.py), under the Python that has it.  `fit` measures the seconds of training alone:
-from the rows in memory to the weights, by the tool's own interface.  A `step` is one of the cell's steps (usually a
-tolerance; None is the tool's default).
-"""
+
+def load(name: str) -> Any:
+    """A tool by name: a module of this folder, or one of the packages in estimators.py."""
+    from experiments.tools import estimators
+
+    if name in estimators.PACKAGES:
+        return SimpleNamespace(VERSION=partial(estimators.version_of, name), fit=partial(estimators.fit, name))
+    return importlib.import_module(f"experiments.tools.{name}")

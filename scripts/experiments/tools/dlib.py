@@ -13,7 +13,6 @@ import numpy as np
 
 from experiments.problem import Fitted, Problem
 
-METHODS = ("cutting planes",)
 DENSE = 0.2  # share of non-zeros from which its dense vectors are faster
 
 

@@ -15,7 +15,6 @@ import numpy as np
 
 from experiments.problem import Fitted, Problem
 
-METHODS = ("C-bsvc, linear",)
 MAX_VALUES = 5e7  # of the dense matrix: beyond there is no memory for R's copies
 R_SHARE = 0.98  # of the time left, after which R is ended: it would outlive this process
 PROGRAM = """

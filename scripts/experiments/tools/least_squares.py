@@ -14,7 +14,6 @@ import scipy.linalg
 
 from experiments.problem import Fitted, Problem
 
-METHODS = ("CGLS", "factorisation")
 EPS = 1e-6  # the paper's
 DENSE = 0.5  # share of non-zeros from which a dense matrix is faster
 

@@ -13,8 +13,6 @@ import numpy as np
 
 from experiments.problem import Fitted, Problem
 
-METHODS = tuple(f"-s {s}" for s in (0, 1, 2, 3, 5, 6, 7))
-
 
 def VERSION() -> str:
     return f"LIBLINEAR {version('liblinear-official')}"

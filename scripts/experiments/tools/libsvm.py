@@ -12,8 +12,6 @@ import numpy as np
 
 from experiments.problem import Fitted, Problem
 
-METHODS = ("-s 0", "-s 0 -t 0", "-s 2")
-
 
 def VERSION() -> str:
     return f"LIBSVM {version('libsvm-official')}"

@@ -27,7 +27,6 @@ from svmtool.registry.row import gap_of_theta
 from svmtool.solvers.shared.base import TIME
 from svmtool.training import linear
 
-METHODS = ("-s N", "kernel -s N")
 PAPERS = 30  # the first number that is a paper's
 TIME_SHARE = 0.8  # of the time that a cell has left, for one run of a paper's algorithm
 KEPT = 500  # points of a trace

@@ -15,8 +15,6 @@ import numpy as np
 
 from experiments.problem import Fitted, Problem
 
-METHODS = ("Pegasos",)
-
 
 def VERSION() -> str:
     return f"Pegasos as printed (numba {numba.__version__})"

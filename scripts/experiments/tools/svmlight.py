@@ -18,7 +18,6 @@ import numpy as np
 
 from experiments.problem import Fitted, Problem
 
-METHODS = ("linear", "rbf")
 WORD = np.dtype([("number", "i8"), ("value", "f4"), ("", "V4")])  # numbers begin at 1; 0 ends a row
 
 

@@ -18,8 +18,6 @@ import numpy as np
 
 from experiments.problem import Fitted, Problem
 
-METHODS = ("hinge",)
-
 
 def VERSION() -> str:
     return f"Vowpal Wabbit {version('vowpalwabbit')}"

@@ -74,11 +74,14 @@ def job_of(text: ModelText, options: Options) -> Job:
     if is_kernel_model(text):
         from svmtool.cli.predict import kernel
 
-        if options.certified:
-            raise ModelError(f"{options.files[1]}: --certified: with a kernel there is no bound of decision values")
         if options.top is not None:
             raise ModelError(f"{options.files[1]}: --top needs a model of svm-train --multilabel")
-        return Job(options, kernel.scored_blocks, *kernel.prepared(text, options))
+        scored, prepared = kernel.scored_blocks, kernel.prepared(text, options)
+        if options.certified:
+            from svmtool.cli.predict import certified
+
+            scored = certified.scored_blocks(prepared[0], options.files[1])
+        return Job(options, scored, *prepared)
     from svmtool.formats.models.linear import parse
     from svmtool.formats.scored_text import scored_blocks
     from svmtool.models.linear import LOGISTIC_WORDS, NO_CLASSES, NO_PROBABILITIES, sigmoids_of

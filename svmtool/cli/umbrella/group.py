@@ -16,9 +16,7 @@ from svmtool.cli.console import stderr_line
 from svmtool.errors import SvmtoolError
 
 # Each of these is the object `command` of its own module, imported when it is run.
-MODULES = {
-    name: f"svmtool.cli.umbrella.{name}" for name in ("inspect", "audit", "convert", "export", "report", "bench")
-}
+MODULES = {name: f"svmtool.cli.umbrella.{name}" for name in ("inspect", "audit", "convert", "export", "report")}
 PASSED_ON = {  # in the help and the completion; they run without click (svmtool/__main__.py)
     "train": "Train a model (svm-train).",
     "predict": "Predict with a model (svm-predict).",

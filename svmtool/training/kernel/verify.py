@@ -27,6 +27,7 @@ from svmtool.certify.one_class import HardCertificate
 from svmtool.kernels.lp import LpSvc
 from svmtool.kernels.problems import (
     AnyProblem,
+    CSvc,
     HardOneClass,
     KernelProblem,
     LeastSquaresSvc,
@@ -55,6 +56,8 @@ def verify(
     target: the requested gap, if any; other: returns the result of a second method, None if there is none.
     """
     function, result, certificate = _verify(problem, result, target, other)
+    if isinstance(problem, CSvc) and problem.beside == 1:
+        certifier.bound_decisions(problem, result.alpha, result.rho, certificate)
     certificate.primal, certificate.dual = function.scaled(certificate.primal), function.scaled(certificate.dual)
     result.certified_gap = certificate.gap
     return function, result, certificate

@@ -1,1 +1,0 @@
-"""Times of svm-train beside those of LIBLINEAR's and LIBSVM's programs."""
