@@ -55,8 +55,8 @@ class Certificate:
     radii : tuple of float
         Of each problem a bound of |w - w*| and, relative to |x|, of decision values, see radius.py; empty: none.
     offsets : tuple of float
-        Of each problem with a free bias a bound of its distance from the optimum's, which adds to that of decision values;
-        empty: no bias is free.
+        Of each problem with a free bias a bound of its distance from the optimum's, which adds to that of decision
+        values; empty: no bias is free.
     seen : tuple of ndarray and float, or None
         For a kernel problem, the gradient (m,) used and its largest error.
     point : ndarray (n,) or (n, problems), or None
