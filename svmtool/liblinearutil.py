@@ -1,5 +1,7 @@
 """LIBLINEAR's Python module `liblinearutil`, computed by svmtool's solvers.
 
+Examples
+--------
 >>> from svmtool.liblinearutil import *
 >>> y, x = svm_read_problem('data/digits')
 >>> m = train(y, x, '-s 0 -c 4 -q')

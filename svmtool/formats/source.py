@@ -158,7 +158,7 @@ def _reason(e: BaseException) -> str:
 def open_source(path: str, refusal: str = "can't open input file") -> Source:
     """Open `path` for reading; `-` is standard input.
 
-    Files compressed by gzip, bzip2, xz or zstd are decompressed; their first bytes tell.
+    Files compressed by gzip, bzip2, xz or zstd are decompressed; their first bytes identify them.
 
     Raises SvmtoolError "`refusal` PATH", followed by a reason if the file exists.
     """

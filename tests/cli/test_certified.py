@@ -79,7 +79,6 @@ def test_blocks_of_text_are_counted_together(svm_train, predict, data, tmp_path)
         ("-s 1 -t 2", None, "its certificate bounds no decision values: this needs C-SVC with a linear, polynomial"),
         ("-s 0 -t 3", None, "its certificate bounds no decision values: this needs C-SVC with a linear, polynomial"),
         ("-s 0 -t 2", "1 1:1\n2 1:2\n3 1:3\n", "with a problem for each pair of classes this needs two classes"),
-        ("-s 52 --one-vs-one", None, "its certificate bounds no decision values"),
         ("-s 2 --multilabel", SEVERAL, "there is no bound for several labels a row"),
         ("-s 2 --plain-model", None, "the model has no certificate"),
     ],
