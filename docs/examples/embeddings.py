@@ -53,7 +53,7 @@ for name, values in accuracy.items():
     ax.fill_between(SIZES, low, high, alpha=0.2)
     ax.plot(SIZES, middle, marker="o", label=f"{name}: median, least and most of six draws")
 ax.set(xscale="log", xlabel="labelled rows", ylabel="rows held out that are right, %")
-ax.set_xticks(SIZES, SIZES)
+ax.set_xticks(SIZES, [str(size) for size in SIZES])
 ax.minorticks_off()
 ax.legend(loc="lower right")
 fig.savefig("embeddings.png")

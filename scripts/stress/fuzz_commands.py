@@ -210,13 +210,17 @@ ROWS = "1 1:1 2:0.5\n-1 1:-1\n1 2:3\n-1 1:0.5 2:-1\n"
 @lru_cache
 def _options() -> dict[str, list[str]]:
     """The options of each command, without --spark, which may start one, and words that are none."""
-    from svmtool.cli import help_texts, scale
-    from svmtool.cli.predict import options
+    from svmtool.cli import help_texts as texts
+    from svmtool.options.commands import TABLES
 
-    rows = [*help_texts.option_rows(), *help_texts.kernel_option_rows(), *help_texts.long_option_rows()]
-    helps = {"train": " ".join(flag for flag, _ in rows), "predict": options.HELP, "scale": scale.HELP}
+    rows = {
+        "train": [*texts.option_rows(), *texts.kernel_option_rows(), *texts.long_option_rows()],
+        "predict": texts.plain_rows(TABLES["svm-predict"]), "scale": texts.plain_rows(TABLES["svm-scale"]),
+    }  # fmt: skip
     more = ["-w1", "-w-1", "-w", "--zzz", "-x", "--", "-"]
-    return {name: [*more, *(f for f in FLAG.findall(text) if f != "--spark")] for name, text in helps.items()}
+    return {
+        name: [*more, *(f for flag, _ in some for f in FLAG.findall(flag) if f != "--spark")] for name, some in rows.items()
+    }
 
 
 def line(rng: random.Random, folder: Path) -> tuple[str, str]:
