@@ -218,9 +218,8 @@ def _options() -> dict[str, list[str]]:
         "predict": texts.plain_rows(TABLES["svm-predict"]), "scale": texts.plain_rows(TABLES["svm-scale"]),
     }  # fmt: skip
     more = ["-w1", "-w-1", "-w", "--zzz", "-x", "--", "-"]
-    return {
-        name: [*more, *(f for flag, _ in some for f in FLAG.findall(flag) if f != "--spark")] for name, some in rows.items()
-    }
+    flags = {name: FLAG.findall(" ".join(flag for flag, _ in some)) for name, some in rows.items()}
+    return {name: [*more, *(flag for flag in found if flag != "--spark")] for name, found in flags.items()}
 
 
 def line(rng: random.Random, folder: Path) -> tuple[str, str]:
