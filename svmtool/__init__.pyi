@@ -14,7 +14,7 @@ from svmtool.api import read_svmlight as read_svmlight
 from svmtool.api import save_model as save_model
 from svmtool.api import search_C as search_C
 from svmtool.api import write_svmlight as write_svmlight
-from svmtool.auditing import audit as audit
+from svmtool.auditing.audit import audit as audit
 
 __version__: str
 __all__: list[str]

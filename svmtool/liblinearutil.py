@@ -1,5 +1,7 @@
 """LIBLINEAR's Python module `liblinearutil`, computed by svmtool's solvers.
 
+Examples
+--------
 >>> from svmtool.liblinearutil import *
 >>> y, x = svm_read_problem('data/digits')
 >>> m = train(y, x, '-s 0 -c 4 -q')
@@ -28,7 +30,7 @@ from svmtool.compat.results import report
 from svmtool.compat.solve import LinearRun
 from svmtool.errors import SvmtoolError
 from svmtool.formats.models import linear as _file
-from svmtool.training.adapting.trained import save
+from svmtool.training.adapting.adaptable import save
 
 __all__ = ["load_model", "save_model", "train", "predict", *_low.__all__, *commonutil.__all__]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -52,7 +53,13 @@ def check() -> None:
 
 def memory() -> int:
     """Bytes of memory of this machine."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if sys.platform != "win32":
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    import ctypes
+
+    status = (ctypes.c_uint64 * 8)(64)  # MEMORYSTATUSEX begins with its size; the second number is the whole memory
+    ctypes.WinDLL("kernel32").GlobalMemoryStatusEx(status)
+    return status[1]
 
 
 class StopFlag:
@@ -130,3 +137,9 @@ def with_time_shares(
 
         run(one, len(todo))
         todo = [k for k, short in zip(todo, cut, strict=True) if short]
+
+
+def in_turn(work: Callable[[int], None], count: int) -> None:
+    """Call work(k) for each k < count, one after another: in parallel they would take too much memory, say."""
+    for k in range(count):
+        work(k)

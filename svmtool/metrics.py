@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 
 COPIED_ROWS = 1 << 16  # rows copied at a time
+BINS = 10  # of probabilities
+MIN_TRUE_PROBABILITY = float(np.finfo(np.float64).eps)  # of the true class, so that the logarithm is finite
 NO_EXPONENT = -4096  # exponent of values that are all 0
 SAME_PREDICTIONS = "WARNING: all predictions are equal: their correlation with the targets is not defined"
 
@@ -100,32 +103,30 @@ class RankCurve:
         self.is_positive += other.is_positive
         self.scores += other.scores
 
+    def counts(self) -> tuple[np.ndarray, np.ndarray]:
+        """Positive and negative rows that score at least each distinct score, the highest first, after a 0; i8 each.
+
+        Divided by their last entries they are the ROC curve's rates.
+        """
+        scores = np.concatenate([np.zeros(0), *self.scores])
+        is_positive = np.concatenate([np.zeros(0, bool), *self.is_positive])
+        order = np.argsort(-scores, kind="stable")
+        scores, right = scores[order], np.cumsum(is_positive[order])
+        ends = np.flatnonzero(np.append(scores[1:] != scores[:-1], True)[: len(scores)])  # equal: one threshold
+        return np.append(0, right[ends]), np.append(0, ends + 1 - right[ends])
+
     def area(self) -> float:
         """Probability that a positive row scores above a negative one, ties count half; nan if one kind is absent."""
-        scores, is_positive = self._rows()
-        positives, negatives = int(is_positive.sum()), int(len(is_positive) - is_positive.sum())
-        if positives == 0 or negatives == 0:
-            return float("nan")
-        _, place, ties = np.unique(scores, return_inverse=True, return_counts=True)
-        mean_rank = np.cumsum(ties) - (ties - 1) / 2  # ranks start at 1; equal scores get their mean rank
-        ranks = mean_rank[place.reshape(-1)][is_positive].sum()
-        return float((ranks - positives * (positives + 1) / 2) / (positives * negatives))
+        right, wrong = self.counts()
+        pairs = int(right[-1]) * int(wrong[-1])
+        return int(np.sum(np.diff(wrong) * (right[1:] + right[:-1]))) / 2 / pairs if pairs else math.nan
 
     def average_precision(self) -> float:
         """Sum over all thresholds of the precision times the gain in recall; nan without positive rows."""
-        scores, is_positive = self._rows()
-        order = np.argsort(-scores, kind="stable")
-        scores, right = scores[order], np.cumsum(is_positive[order])
-        if not len(scores) or not right[-1]:
-            return float("nan")
-        ends = np.append(np.flatnonzero(scores[1:] != scores[:-1]), len(scores) - 1)  # equal scores have one threshold
-        return float(np.sum(right[ends] / (ends + 1) * np.diff(right[ends], prepend=0)) / right[-1])
-
-    def _rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """Scores f8[n] and whether each row is positive."""
-        if not self.scores:
-            return np.zeros(0), np.zeros(0, bool)
-        return np.concatenate(self.scores), np.concatenate(self.is_positive)
+        right, wrong = self.counts()
+        if not right[-1]:
+            return math.nan
+        return float(np.sum(right[1:] / (right[1:] + wrong[1:]) * np.diff(right)) / right[-1])
 
 
 class RegressionErrors:
@@ -210,6 +211,32 @@ class RegressionErrors:
     def warnings(self) -> list[str]:
         """Warnings for stderr: all predictions are equal.  Equal targets are in the user's data and need no warning."""
         return [SAME_PREDICTIONS] if self.n and self.constant == (True, False) else []
+
+
+def calibration(probabilities: np.ndarray, came_true: np.ndarray, bins: int = BINS) -> tuple[np.ndarray, ...]:
+    """Of bins of equal width that hold rows: lower end, rows, mean probability, and the share that came true."""
+    place = np.minimum((probabilities * bins).astype(int), bins - 1)
+    rows = np.bincount(place, minlength=bins)
+    held = np.flatnonzero(rows)
+    mean, observed = (np.bincount(place, values, bins)[held] / rows[held] for values in (probabilities, came_true))
+    return held / bins, rows[held], mean, observed
+
+
+def log_loss(likely: np.ndarray) -> float:
+    """Mean of -log of the probabilities of the true labels, f8[n]; nan without rows."""
+    return float(-np.mean(np.log(np.maximum(likely, MIN_TRUE_PROBABILITY)))) if len(likely) else math.nan
+
+
+def pair_votes(labels: tuple[int, ...], decisions: np.ndarray) -> dict[int, np.ndarray]:
+    """Votes of one-vs-one for each label, between which sums of decision values, squeezed below 1/2, decide ties."""
+    votes = {label: np.zeros(len(decisions)) for label in labels}
+    sums = {label: np.zeros(len(decisions)) for label in labels}
+    for (a, b), values in zip(combinations(labels, 2), decisions.T, strict=True):
+        votes[a] += values > 0.0
+        votes[b] += values <= 0.0
+        sums[a] += values
+        sums[b] -= values
+    return {label: votes[label] + 0.5 * sums[label] / (1.0 + np.abs(sums[label])) for label in labels}
 
 
 def rank_places(values: np.ndarray, ranks: np.ndarray) -> np.ndarray:

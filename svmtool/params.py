@@ -4,11 +4,10 @@ The checks keep LIBLINEAR's messages and their order.  They run after the data h
 a malformed file before a bad -c.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from svmtool import registry
 from svmtool.errors import SvmtoolError
-from svmtool.records import Record
 from svmtool.registry.row import gap_of_theta
 
 KERNEL_NAMES = ("linear", "polynomial", "rbf", "sigmoid", "precomputed")  # by number of -t
@@ -18,7 +17,7 @@ MAX_FAST_POWER = 2.0  # of --loss-power with --method fast
 HARD_ROWS = (0, 3)  # numbers of kernel rows that take C = inf
 
 
-class KernelChoice(Record):
+class KernelChoice(NamedTuple):
     """A kernel by LIBSVM's parameters: the number of -t, degree, gamma (0: one over the features) and coef0."""
 
     kernel_type: int = 2  # RBF
@@ -27,7 +26,7 @@ class KernelChoice(Record):
     coef0: float = 0.0
 
 
-class Problem(Record):
+class Problem(NamedTuple):
     """The optimisation problem; with a kernel `solver` is a number of registry.KERNEL_SOLVERS."""
 
     solver: int = 1
@@ -53,7 +52,7 @@ class Problem(Record):
         return row
 
 
-class Stopping(Record):
+class Stopping(NamedTuple):
     """When a run ends; None means that the solver's own rule decides, or that there is no limit."""
 
     eps: float | None = None  # -e
@@ -65,7 +64,7 @@ class Stopping(Record):
 # Options of earlier versions of svm-train, and what stands in their place.
 
 
-class Options(Record):
+class Options(NamedTuple):
     """Options of single solvers, by the names of their command line options; None or the default: the solver decides.
 
     mu           --mu: a number, or the name of a rule of ALM
@@ -108,7 +107,7 @@ class Options(Record):
 NO_OPTIONS = Options()
 
 
-class Run(Record):
+class Run(NamedTuple):
     """How a training is computed, and its results besides the model."""
 
     seed: int | None = None
@@ -126,7 +125,7 @@ class Run(Record):
     options: Options = NO_OPTIONS
 
 
-class Settings(Record):
+class Settings(NamedTuple):
     """All parameters of a training.  Immutable: `settings.replace(C=2.0)` returns a changed copy.
 
     >>> Settings.of(solver=3, C=0.5, gap=1e-6).problem.C
@@ -203,7 +202,7 @@ PART_OF = {
 }  # fmt: skip
 
 
-class Request(Record):
+class Request(NamedTuple):
     """Files, validation, messages and memory of one run of svm-train; None means "not given".  Times are in seconds."""
 
     given: tuple[str, ...] = ()  # names of the options on the command line, in their order

@@ -13,7 +13,7 @@ import os
 import sys
 import time
 
-from svmtool import interrupts
+from svmtool import interrupts, systems
 from svmtool.tolerances import MB
 
 TYPE_CHECKING = False  # svm-predict starts without `typing`, see ARCHITECTURE.md
@@ -172,7 +172,7 @@ class shown:  # noqa: N801  used as a statement
         if self.hidden():
             return False
         try:
-            return os.tcgetpgrp(self.stream.fileno()) == os.getpgrp()
+            return systems.in_foreground(self.stream.fileno())
         except (OSError, ValueError):  # a notebook, or a terminal that does not control this process
             return True
 
@@ -340,4 +340,4 @@ def _after_fork() -> None:
     _lock.release()
 
 
-os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_after_fork)
+systems.after_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_after_fork)

@@ -1,5 +1,7 @@
 """LIBSVM's Python module `svmutil`, computed by svmtool's solvers.
 
+Examples
+--------
 >>> from svmtool.svmutil import *
 >>> y, x = svm_read_problem('data/digits')
 >>> m = svm_train(y, x, '-c 4 -q')

@@ -190,13 +190,16 @@ ROWS = "1 1:1 2:0.5\n-1 1:-1\n1 2:3\n-1 1:0.5 2:-1\n"
 @lru_cache
 def _options() -> dict[str, list[str]]:
     """The options of each command, without --spark, which may start one, and words that are none."""
-    from svmtool.cli import help_texts
+    from svmtool.cli import help_texts as texts
+    from svmtool.options.commands import TABLES
 
-    rows = [*help_texts.option_rows(), *help_texts.kernel_option_rows(), *help_texts.long_option_rows()]
-    helps = {name: help_texts.command_help(f"svm-{name}") for name in ("predict", "scale")}
-    helps["train"] = " ".join(flag for flag, _ in rows)
+    rows = {
+        "train": [*texts.option_rows(), *texts.kernel_option_rows(), *texts.long_option_rows()],
+        "predict": texts.plain_rows(TABLES["svm-predict"]), "scale": texts.plain_rows(TABLES["svm-scale"]),
+    }  # fmt: skip
     more = ["-w1", "-w-1", "-w", "--zzz", "-x", "--", "-"]
-    return {name: [*more, *(f for f in FLAG.findall(text) if f != "--spark")] for name, text in helps.items()}
+    flags = {name: FLAG.findall(" ".join(flag for flag, _ in some)) for name, some in rows.items()}
+    return {name: [*more, *(flag for flag in found if flag != "--spark")] for name, found in flags.items()}
 
 
 def line(rng: random.Random, folder: Path) -> tuple[str, str]:

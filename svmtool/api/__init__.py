@@ -6,13 +6,13 @@ Results have the same bits for any number of threads, and are those of `svm-trai
 Examples
 --------
 >>> import numpy as np
->>> from svmtool import api
+>>> import svmtool
 >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [0.2, 0.9], [0.8, 0.1]])
 >>> y = np.array([1, 2, 1, 2])
->>> done = api.fit(X, y, solver=3)
+>>> done = svmtool.fit(X, y, solver=3)
 >>> done.converged
 True
->>> api.predict(done.model, X)
+>>> svmtool.predict(done.model, X)
 array([1., 2., 1., 2.])
 """
 

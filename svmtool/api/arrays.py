@@ -181,10 +181,11 @@ def _csr(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
     single = data.dtype == np.float32 or data.dtype in KEPT  # float32 holds these exactly
     indices, values = csr.indices[: indptr[-1]], data.astype(np.float32, copy=False) if single else floats(data, "X")
     values = np.ascontiguousarray(values)
-    if not _canonical(indptr, indices):
-        from scipy.sparse import csr_matrix
+    from scipy.sparse import csr_matrix
 
-        csr = csr_matrix((values, indices, indptr), X.shape, copy=True)
+    csr = csr_matrix((values, indices, indptr), X.shape)  # a new one: scipy's flag does not follow changes of arrays
+    if not csr.has_canonical_format:
+        csr = csr.copy()
         csr.sum_duplicates()
         indptr, indices, values = np.ascontiguousarray(csr.indptr, np.int64), csr.indices, csr.data
     indices = np.ascontiguousarray(indices, np.int64 if indices.dtype == np.int64 else np.int32)
@@ -204,14 +205,6 @@ def as_csr(X: Any, name: str = "X") -> Any:
         return X
     with converting(name):
         return (X if X.dtype == np.float64 else X.astype(np.float64)).tocsr()
-
-
-def _canonical(indptr: np.ndarray, indices: np.ndarray) -> bool:
-    """Whether indices ascend in each row.  scipy's flag is not used: it does not follow changes of the arrays."""
-    falls = indices[1:] <= indices[:-1]
-    starts = indptr[(indptr > 0) & (indptr < len(indices))]
-    falls[starts - 1] = False
-    return not falls.any()
 
 
 def numbered(y: Any) -> tuple[Any, np.ndarray | None]:

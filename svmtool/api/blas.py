@@ -4,18 +4,23 @@ Dense rows, Gram matrices and factors use numpy's and scipy's BLAS, whose sums m
 OpenBLAS, which numpy's and scipy's wheels contain, has one number of threads for the process: it is set to 1 while any
 run lasts, and restored after the last one.  The number of another BLAS is not changed; then the last bits of results
 for dense rows may depend on it.
+
+threadpoolctl finds more kinds of BLAS, but it comes with scikit-learn and is no package of the core: without it dense
+rows would lose the promise of equal bits.  Nor does it count runs: where two overlap in threads, the one that ends
+first gives the other its threads back.
 """
 
 from __future__ import annotations
 
 import ctypes
-import os
 import threading
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import _flapack
+
+from svmtool import systems
 
 
 class _Library(NamedTuple):
@@ -93,5 +98,4 @@ def _after_fork() -> None:
         end()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+systems.after_fork(after_in_child=_after_fork)

@@ -28,7 +28,7 @@ from svmtool.formats.svmlight import table
 from svmtool.formats.svmlight.additions import NO_QUERY
 from svmtool.models.kernel import KernelModel
 from svmtool.progress import doing
-from svmtool.training.adapting.trained import save
+from svmtool.training.adapting.adaptable import save
 
 BEGINNING = re.compile(r"^ERROR: (fscanf failed to read (the )?model(: )?)?")
 TINY = np.finfo(float).tiny

@@ -33,7 +33,7 @@ class Fit(Generic[M]):
     loo_score : float or None
         With `loo=True` the leave-one-out accuracy.
     notices : tuple of Notice
-        What the user must know besides, in the commands' words; see training/notices.py.
+        What the user must know besides, in the commands' words.
     seconds : float
         Duration of the whole call.
     """

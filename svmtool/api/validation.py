@@ -21,7 +21,7 @@ from svmtool.models.linear import LinearModel
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import Status
 from svmtool.training.calibration import by_label
-from svmtool.training.kernel.validation import KernelFolds
+from svmtool.training.kernel.train import KernelFolds
 from svmtool.training.validation import guarantee as guaranteed
 from svmtool.training.validation import search
 from svmtool.training.validation.cross_validation import Folds

@@ -6,7 +6,7 @@ import itertools
 import os
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
@@ -30,7 +30,6 @@ from svmtool.limits import StopFlag
 from svmtool.models.kernel import KernelModel
 from svmtool.models.linear import LinearModel
 from svmtool.params import Settings
-from svmtool.records import Record
 from svmtool.training.kernel.fit import Fitting
 from svmtool.training.kernel.train import trained
 from svmtool.training.linear import train_on_used
@@ -210,7 +209,7 @@ class Auditor:
         )  # fmt: skip
 
 
-class Solution(Record):
+class Solution(NamedTuple):
     """The engine's model of a problem, its value, a lower bound of the minimum, and what distances are relative to."""
 
     problem: str

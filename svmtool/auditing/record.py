@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any
-
-from svmtool.records import Record
+from typing import Any, NamedTuple
 
 VAGUE_SHARE, VAGUE_GAP = 0.1, 1e-3  # of the excess; of the engine, below which its labels count as the optimum's
 
 
-class Audit(Record):
+class Audit(NamedTuple):
     """How far one model is from the optimum of a problem.
 
     Attributes

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from svmtool.models.kernel import KernelModel
 from svmtool.models.kernel_functions import NAMES, WITH_COEF0, WITH_DEGREE, WITH_GAMMA, Kernel
 from svmtool.models.linear import LinearModel
-from svmtool.records import Record
 
 
-class Weights(Record):
+class Weights(NamedTuple):
     """A linear model: decision values X coef' + intercept, coef f8 (columns, features), intercept f8[columns].
 
     classes: in the order of the columns, of two classes with one column the negative one first; None: -1 and 1 of the
@@ -26,7 +25,7 @@ class Weights(Record):
     rho: float | None = None
 
 
-class Stated(Record):
+class Stated(NamedTuple):
     """model, and keywords of `fit` that the model states; without C it must be given.
 
     share: of |w|_1 in a multinomial model or an elastic net, which no solver's number has; else None.

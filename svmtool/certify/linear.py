@@ -32,19 +32,35 @@ VAGUE_RTOL = 1e-10  # of P, which is printed with nine digits
 
 
 class Certificate:
-    """primal, dual: values; gap: (primal - dual) / primal; violation: largest KKT violation of the dual point,
-    inf where none was computed.
+    """Primal and dual value of a result, and what follows from them.
 
-    off: bounds of the rounding of P and D.  dual is D less its bound, and the gap counts both: it is never smaller than
-    rounding allows.  excess: P - D with both bounds.  size: what the gap is relative to, where that is not primal.
-
-    why_not: why there is no gap, which is infinite or nan then: a run without one has not converged.
-    sampled: a statement for the user if part of it rests on a sample, else empty.
-    radii: of each problem a bound of |w - w*| and, relative to |x|, of decision values, see radius.py; empty: none.
-    offsets: of each problem with a free bias a bound of its distance from the optimum's, which adds to that of decision
-    values; empty: no bias is free.
-    seen: for a kernel problem, the gradient (f8[m]) used and its largest error.
-    point: the feasible dual point with the value `dual`, f8[n] or f8 (n, problems), where the certifier keeps it.
+    Attributes
+    ----------
+    primal, dual : float
+        The value P, and the value D of a dual point less the bound of its rounding.
+    gap : float
+        (P - D) / P; it counts the bounds of the rounding of both, and is never smaller than rounding allows.
+    violation : float
+        Largest KKT violation of the dual point; infinite where none was computed.
+    off : tuple of float
+        Bounds of the rounding of P and D.
+    excess : float
+        P - D with both bounds.
+    size : float
+        What the gap is relative to, where that is not P.
+    why_not : str
+        Why there is no gap, which is infinite or nan then: a run without one has not converged.
+    sampled : str
+        A statement for the user if part of it rests on a sample, else empty.
+    radii : tuple of float
+        Of each problem a bound of |w - w*| and, relative to |x|, of decision values, see radius.py; empty: none.
+    offsets : tuple of float
+        Of each problem with a free bias a bound of its distance from the optimum's, which adds to that of decision
+        values; empty: no bias is free.
+    seen : tuple of ndarray and float, or None
+        For a kernel problem, the gradient (m,) used and its largest error.
+    point : ndarray (n,) or (n, problems), or None
+        The feasible dual point with the value `dual`, where the certifier keeps it.
     """
 
     sampled = why_not = ""
@@ -155,10 +171,10 @@ class Certifier:
                 dual, less, violation, v, point = self._dual_value(candidate, xi, products)
             if not dual - less >= 0.0:  # overflow, or nothing but rounding: a = 0 is a dual point of value 0
                 dual = less = min(less, max(dual, 0.0)) if np.isfinite(dual) else 0.0
-                v, point = None, np.zeros(len(point))
+                v, point = None, np.zeros(len(candidate)) if self.keep else None
             if best is None or dual - less > best.dual:
                 best = Certificate(primal, dual, violation, (off, less))
-                best.point, sums = point if self.keep else None, v
+                best.point, sums = point, v
         assert best is not None
         self._bound(best, w, sums, xi, apart)
         return best
@@ -213,9 +229,9 @@ class Certifier:
 
     def _dual_value(
         self, a: np.ndarray, xi: np.ndarray, products: Products
-    ) -> tuple[float, float, float, DualSum, np.ndarray]:  # fmt: skip
+    ) -> tuple[float, float, float, DualSum, np.ndarray | None]:  # fmt: skip
         """D at the best multiple of `a` (made feasible), a bound of its rounding, the largest KKT violation of `a`, and
-        v of that multiple, and it.
+        v of that multiple, and it where it is kept.
 
         xi: the slacks at the primal point w; with |w|_1 a dual point does not determine them.
         """
@@ -249,7 +265,8 @@ class Certifier:
         if not self.all_used:
             violation = violation[cost > 0]
         largest = float(violation.max(initial=0.0))
-        return dual, off, largest if largest >= 0.0 else np.inf, (multiple * v, multiple * apart), multiple * a
+        point = multiple * a if self.keep else None
+        return dual, off, largest if largest >= 0.0 else np.inf, (multiple * v, multiple * apart), point
 
 
 AnyCertificate = TypeVar("AnyCertificate", bound=Certificate)

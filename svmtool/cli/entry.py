@@ -15,34 +15,10 @@ from collections.abc import Callable
 from svmtool import interrupts
 from svmtool.cli import checks
 from svmtool.cli.console import discard_stdout, stderr_line, unwritable
-from svmtool.compiled.buffers import return_freed
 from svmtool.errors import SvmtoolError
 
 UNMAPPED = "failed to map segment"  # the C library's message if there is no memory to load a compiled module
-KEPT_BYTES = 32 << 20  # bytes: the memory of smaller arrays is kept; 16 sets: .976 of the time in the mean, .86 to 1.03
 BROKEN_PIPE = 141  # as a shell reports SIGPIPE
-
-
-class DeferredModules:
-    """Import hook: modules that numpy imports but no command uses run only if something reads an attribute of them.
-
-    They are numpy's docstrings of its compiled functions, and `platform`.
-    """
-
-    NAMES = ("platform", "numpy._core._add_newdocs", "numpy._core._add_newdocs_scalars",
-             "numpy.core._add_newdocs", "numpy.core._add_newdocs_scalars")  # the last two before numpy 2  # fmt: skip
-
-    @staticmethod
-    def find_spec(name, path=None, target=None):
-        if name not in DeferredModules.NAMES:
-            return None
-        from importlib.machinery import PathFinder
-        from importlib.util import LazyLoader
-
-        spec = PathFinder.find_spec(name, path, target)
-        if spec is not None and spec.loader is not None:
-            spec.loader = LazyLoader(spec.loader)
-        return spec
 
 
 def leave(status: int) -> None:
@@ -64,8 +40,6 @@ def start(command: str, argv: list[str]) -> int:
     their own threads (--threads, OMP_NUM_THREADS).
     """
     gc.disable()  # garbage collection during imports costs milliseconds; `train` enables it again
-    if DeferredModules not in sys.meta_path:
-        sys.meta_path.insert(0, DeferredModules)
     _occupy_streams()
     warnings.simplefilter("ignore", RuntimeWarning)  # of overflow in numpy; solvers report it
     for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -80,7 +54,6 @@ def _main_of(command: str) -> Callable[[list[str]], int]:
         return lambda argv: complete(command.removeprefix("libsvm-"))
     if not command.endswith("predict"):  # which often needs no numpy
         checks.require_memory()
-        return_freed(KEPT_BYTES)
     if command.endswith("predict"):
         from svmtool.cli.predict.command import main
     elif command.endswith("train"):

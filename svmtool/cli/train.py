@@ -62,10 +62,19 @@ def _methods(command: options.Command, console: Console) -> Any:
     """The settings and the facts that `methods` of the command's pipeline finds in its data file."""
     data = _reading(command, console)
     gc.enable()
-    from svmtool.training.pipeline import methods
-
     with named(data.path):
-        return methods(command.settings, command.request, data)
+        return _module(command).methods(command.settings, command.request, data)
+
+
+def _module(command: options.Command) -> Any:
+    """The module that trains; only what is needed is imported, because that takes time."""
+    if command.settings.problem.kernel is None:
+        from svmtool.training import linear
+
+        return linear
+    from svmtool.training.kernel import train as with_kernel
+
+    return with_kernel
 
 
 def _reading(command: options.Command, console: Console) -> Any:
@@ -162,7 +171,7 @@ def train(command: options.Command, console: Console) -> int:
     gc.freeze()  # excludes all imported objects from garbage collection
     gc.enable()  # see entry.start
     with named(data.path):
-        return run(settings, request, data, command.model, console)
+        return run(_module(command).Job(settings, request, data, console), request, data.stop, command.model, console)
 
 
 def adapt(command: options.Command, console: Console) -> int:

@@ -53,7 +53,7 @@ class solver_names(IntEnum):
 
 
 globals().update(solver_names.__members__)
-__all__ += solver_names.__members__
+__all__ += list(solver_names.__members__)
 
 
 class parameter(Parameters):

@@ -17,8 +17,7 @@ from svmtool.training.inputs import on_used, used_features
 from svmtool.training.intent import option_warnings
 from svmtool.training.kernel.dataset import KernelSet, kernel_set, refuse_unusable
 from svmtool.training.kernel.fit import Fitting
-from svmtool.training.kernel.train import trained
-from svmtool.training.kernel.validation import KernelFolds
+from svmtool.training.kernel.train import KernelFolds, trained
 from svmtool.training.linear import train_on_used
 from svmtool.training.lines import SolverLines
 from svmtool.training.outcome import Training, exit_status, show

@@ -33,6 +33,9 @@ import sys
 import zlib
 from collections.abc import Callable
 
+from svmtool.errors import SvmtoolError
+from svmtool.systems import POSIX
+
 TYPE_CHECKING = False  # typing is not imported at start
 if TYPE_CHECKING:
     from typing import Any
@@ -232,6 +235,20 @@ def helper(function: Callable | None = None, *, fast: bool = False):
     return numba.jit(function, **jit_options(fast))
 
 
+class NumbaMissingError(SvmtoolError, ImportError):
+    """numba is not installed, and no compiled loops fit."""
+
+
+def require_loops() -> None:
+    """Raise NumbaMissingError where loops have to be compiled and cannot; svmtool.compiled.loops calls it."""
+    if _library is None:
+        from importlib.util import find_spec
+
+        if find_spec("numba") is None:
+            why = "no compiled loops fit this machine" if MODE == "auto" else f"SVMTOOL_LOOPS={MODE}"
+            raise NumbaMissingError(f"ERROR: {why}: compiling them needs numba: pip install 'svmtool[jit]'")
+
+
 class _SharedLibrary:
     """Loops compiled into a shared library, called through ctypes."""
 
@@ -271,7 +288,9 @@ class _ObjectFile(_SharedLibrary):
 
 
 def processor_level() -> str:
-    """`v3` if this processor has AVX2 and FMA (x86-64-v3), else `base`."""
+    """`v3` if this processor is known to have AVX2 and FMA (x86-64-v3), else `base`."""
+    if not POSIX:
+        return "base"
     try:
         with open("/proc/cpuinfo", "rb") as f:
             head = f.read(4096)
@@ -281,14 +300,17 @@ def processor_level() -> str:
 
 
 def library_path(kind: str, level: str | None = None) -> str:
-    """Path of the compiled loops; kind: `so` (shared library) or `o` (object file)."""
+    """Path of the compiled loops; kind: `so` (shared library, on each system) or `o` (object file)."""
     return os.path.join(FOLDER, f"loops-{level or processor_level()}-{checksum()}.{kind}")
 
 
 def _open_library() -> _SharedLibrary | None:
     for kind, opener in (("so", _SharedLibrary), ("o", _ObjectFile)):
         if MODE == "auto" and os.path.exists(path := library_path(kind)):
-            return opener(path)
+            try:
+                return opener(path)
+            except ModuleNotFoundError:  # llvmlite, which loads an object file, comes with numba
+                continue
     return None
 
 

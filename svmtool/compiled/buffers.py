@@ -5,6 +5,8 @@ from __future__ import annotations
 import ctypes
 import mmap
 
+from svmtool.systems import POSIX
+
 TYPE_CHECKING = False  # svm-predict starts without `typing`, see ARCHITECTURE.md
 if TYPE_CHECKING:
     from typing import Any
@@ -52,7 +54,8 @@ def _zeros(n: int) -> bytearray | mmap.mmap:
     if n < MAPPED_FROM:
         return bytearray(n)
     try:
-        memory = mmap.mmap(-1, n, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        own = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if POSIX else {}
+        memory = mmap.mmap(-1, n, **own)
     except OSError:
         raise MemoryError from None
     if n >= HUGE_FROM and hasattr(mmap, "MADV_HUGEPAGE"):
@@ -70,7 +73,7 @@ def return_freed(n: int) -> None:
     """
     try:
         mallopt = ctypes.CDLL(None).mallopt
-    except (OSError, AttributeError):  # another system's library
+    except (OSError, AttributeError, TypeError):  # another system's library
         return
     mallopt(M_MMAP_THRESHOLD, n)
     mallopt(M_TRIM_THRESHOLD, 2 * n)

@@ -1,4 +1,4 @@
-"""Compile every loop ahead of time into a shared library.  `python -m svmtool.compiled.build [FOLDER] [--machine M]`
+"""Compile every loop ahead of time into a shared library.  `python -m svmtool.compiled.build [FOLDER] [--platform P]`
 
 numba translates a loop to LLVM code.  A wrapper with a plain C signature (pointer and length for an array) is added,
 and everything else is made internal, so that the result depends only on the C mathematics library.  The build needs a
@@ -6,8 +6,8 @@ linker but no C compiler and no Python headers.  Without a linker the object fil
 the package's docstring).
 
 By default the code is for the building processor: x86-64-v3 (AVX2, FMA) if it supports that, else the base
-architecture.  `--machine x86_64` or `aarch64` is for wheels: code for each level of that architecture, which the loader
-chooses from at run time, linked against glibc 2.28 by Zig (package ziglang), which links for other machines too.
+architecture.  `--platform` is for wheels and takes the wheel's platform tag: code for each level of that architecture,
+which the loader chooses from at run time, linked by Zig (package ziglang), which links for other systems too.
 
 Processes share the work, one for each core: numba needs about 90 s of one core for a level.
 """
@@ -24,9 +24,24 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from typing import NamedTuple
 
-LEVELS = {"x86_64": ("v3", "base"), "aarch64": ("base",)}  # machine -> levels in its wheel
-WHEEL_GLIBC = "2.28"  # of manylinux_2_28
+
+class Platform(NamedTuple):
+    """What a wheel is for."""
+
+    levels: tuple[str, ...]  # of the processor
+    triple: str  # LLVM's name
+    zig: str  # Zig's name, with the oldest version of the system or its C library
+
+
+# By the wheels' platform tags.  On Windows nothing that Python can ask tells FMA, so that its loops are for any x86-64.
+PLATFORMS = {
+    "linux_x86_64": Platform(("v3", "base"), "x86_64-unknown-linux-gnu", "x86_64-linux-gnu.2.28"),
+    "linux_aarch64": Platform(("base",), "aarch64-unknown-linux-gnu", "aarch64-linux-gnu.2.28"),
+    "macosx_11_0_arm64": Platform(("base",), "arm64-apple-macosx11.0.0", "aarch64-macos.11.0"),
+    "win_amd64": Platform(("base",), "x86_64-pc-windows-gnu", "x86_64-windows-gnu"),
+}
 
 WRAPPER = """
 declare i32 @"{inner}"({types})
@@ -84,7 +99,10 @@ def wrapped_module(loop, machine):
     module.link_in(llvm.parse_assembly(text))
     module.triple, module.data_layout = machine.triple, str(machine.target_data)  # those of another machine, if cross
     for item in [*module.functions, *module.global_variables]:
-        if not item.is_declaration and item.name != "svmtool_" + loop.name:
+        if item.name == "svmtool_" + loop.name:
+            if "windows" in machine.triple:
+                item.storage_class = "dllexport"
+        elif not item.is_declaration:
             item.linkage = "internal"
     builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=3))
     builder.getModulePassManager().run(module, builder)
@@ -97,31 +115,33 @@ def wrapped_module(loop, machine):
     return module
 
 
-def link(object_file: str, library: str, machine: str | None) -> bool:
-    """Link with the first linker found, for a wheel with Zig; False without one."""
+def link(object_file: str, library: str, platform: str | None) -> bool:
+    """Link with the first linker found, for a wheel with Zig or a distribution's SVMTOOL_LINKER; False without one."""
     linkers = [[name] for name in ("cc", "gcc", "clang", "ld", "ld.lld") if shutil.which(name)]
-    if machine:
-        linkers = [[sys.executable, "-m", "ziglang", "cc", "-target", f"{machine}-linux-gnu.{WHEEL_GLIBC}"]]
+    if platform:
+        own = os.environ.get("SVMTOOL_LINKER")
+        linkers = [own.split() if own else [sys.executable, "-m", "ziglang", "cc", "-target", PLATFORMS[platform].zig]]
+    named = [f"-Wl,-install_name,@rpath/{os.path.basename(library)}"] if (platform or "").startswith("macosx") else []
     for linker in linkers:
-        command = [*linker, "-shared", "-s", "-o", library, object_file, "-lm"]
+        command = [*linker, "-shared", "-s", *named, "-o", library, object_file, "-lm"]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode == 0:
             return True
-    if machine:
-        raise OSError(f"linking for {machine} failed: {done.stderr.strip()}")
+    if platform:
+        raise OSError(f"linking for {platform} failed: {done.stderr.strip()}")
     return False
 
 
-def target_machine(level: str, machine: str | None):
-    """LLVM's machine for a processor level; `machine` None: this one."""
+def target_machine(level: str, platform: str | None):
+    """LLVM's machine for a processor level; `platform` None: this one."""
     import llvmlite.binding as llvm
 
     from svmtool.compiled import numba_target
 
-    if machine:
+    if platform:
         llvm.initialize_all_targets()
         llvm.initialize_all_asmprinters()
-        target = llvm.Target.from_triple(f"{machine}-unknown-linux-gnu")
+        target = llvm.Target.from_triple(PLATFORMS[platform].triple)
     else:
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
@@ -137,22 +157,22 @@ def begin_worker(level: str) -> None:
     os.environ["NUMBA_CPU_NAME"], os.environ["NUMBA_CPU_FEATURES"] = numba_target(level)
 
 
-def compile_loops(name: str, level: str, machine: str | None) -> list[bytes]:
+def compile_loops(name: str, level: str, platform: str | None) -> list[bytes]:
     """LLVM bitcode of each loop that module `name` declares."""
     from svmtool.compiled import REGISTRY
 
     importlib.import_module(name)
     loops = [loop for loop in REGISTRY.values() if loop.function.__module__ == name]
     loops += [variant for loop in loops for variant in loop.variants.values()]
-    target = target_machine(level, machine)
+    target = target_machine(level, platform)
     return [wrapped_module(loop, target).as_bitcode() for loop in loops]
 
 
-def compile_all(level: str, machine: str | None) -> list[bytes]:
+def compile_all(level: str, platform: str | None) -> list[bytes]:
     """LLVM bitcode of all loops in a fixed order, compiled by one process for each core; prints progress."""
     from svmtool.compiled.threads import available
 
-    what = f"svmtool: compiling loops for {machine or 'this machine'}, level {level}"
+    what = f"svmtool: compiling loops for {platform or 'this machine'}, level {level}"
     started, shown, found = time.monotonic(), 0.0, {}
     modules = loop_modules()
     workers = ProcessPoolExecutor(
@@ -161,7 +181,7 @@ def compile_all(level: str, machine: str | None) -> list[bytes]:
     with workers:
         print(f"{what}: {available()} processes, some 90 s of processor time", flush=True)
         largest_first = sorted(modules, key=lambda name: -os.path.getsize(modules[name]))
-        waiting = {workers.submit(compile_loops, name, level, machine): name for name in largest_first}
+        waiting = {workers.submit(compile_loops, name, level, platform): name for name in largest_first}
         for done in as_completed(waiting):
             found[waiting[done]] = done.result()
             seconds = time.monotonic() - started
@@ -171,7 +191,7 @@ def compile_all(level: str, machine: str | None) -> list[bytes]:
     return [bitcode for name in modules for bitcode in found[name]]
 
 
-def build(folder: str, machine: str | None = None) -> list[str]:
+def build(folder: str, platform: str | None = None) -> list[str]:
     """Compile all loops into `folder`; returns the paths of the libraries (or of the object file)."""
     import llvmlite.binding as llvm
 
@@ -179,18 +199,18 @@ def build(folder: str, machine: str | None = None) -> list[str]:
 
     os.makedirs(folder, exist_ok=True)
     made = []
-    for level in LEVELS[machine] if machine else [processor_level()]:
-        target = target_machine(level, machine)
+    for level in PLATFORMS[platform].levels if platform else [processor_level()]:
+        target = target_machine(level, platform)
         whole = llvm.parse_assembly("")
         whole.triple, whole.data_layout = target.triple, str(target.target_data)
-        for bitcode in compile_all(level, machine):
+        for bitcode in compile_all(level, platform):
             whole.link_in(llvm.parse_bitcode(bitcode))
         path = os.path.join(folder, os.path.basename(library_path("so", level)))
         with tempfile.TemporaryDirectory() as scratch:
             object_file, linked = os.path.join(scratch, "loops.o"), os.path.join(scratch, "loops.so")
             with open(object_file, "wb") as f:
                 f.write(target.emit_object(whole))
-            if not link(object_file, linked, machine):
+            if not link(object_file, linked, platform):
                 linked, path = object_file, path[: -len("so")] + "o"
             shutil.copyfile(linked, path + ".new")
         os.replace(path + ".new", path)
@@ -219,7 +239,7 @@ def current(folder: str) -> list[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m svmtool.compiled.build", description=__doc__.partition("\n")[0])
     parser.add_argument("folder", nargs="?", default=os.path.dirname(os.path.abspath(__file__)))
-    parser.add_argument("--machine", choices=LEVELS, help="for a wheel: all levels of this architecture")
+    parser.add_argument("--platform", choices=PLATFORMS, help="for a wheel: all levels of its architecture")
     parser.add_argument("--if-needed", action="store_true", help="do nothing if the loops are newer than their sources")
     given = parser.parse_args()
     made = current(given.folder) if given.if_needed else []
@@ -227,7 +247,7 @@ def main() -> None:
         remove_others(given.folder, made)
         return
     os.environ["SVMTOOL_LOOPS"] = "build"  # in the processes that compile
-    print(*build(given.folder, given.machine), sep="\n")
+    print(*build(given.folder, given.platform), sep="\n")
 
 
 if __name__ == "__main__":

@@ -31,14 +31,14 @@ from svmtool.params import Request, Settings, check_after_reading
 from svmtool.progress import counted, doing
 from svmtool.solvers.shared.base import TIME, Status
 from svmtool.training import intent
-from svmtool.training.calibration import FOLDS, NotCalibratedError, Sigmoids, by_label, check, sigmoids
+from svmtool.training.calibration import FOLDS, NotCalibratedError, Sigmoids, of_folds
 from svmtool.training.interruption import interruptible
 from svmtool.training.linear import fitted
 from svmtool.training.lines import SolverLines
 from svmtool.training.outcome import Training, exit_status, note_rows, recording, show, worst_status
+from svmtool.training.validation import report
 from svmtool.training.validation.cross_validation import UNCHANGED_NORM, Folds, checked_square
-from svmtool.training.validation.folds import fold_rows
-from svmtool.training.validation.report import DEFAULT_FOLDS, DOING, nothing_kept, run_search, run_validation
+from svmtool.training.validation.folds import Keep, fold_rows
 
 
 class _NullConsole:
@@ -114,14 +114,9 @@ def reduction_of(settings: Settings) -> type[DistributedReduction]:
 
 def validate(session: Session, settings: Settings, request: Request, source: Text, console: Any) -> int:
     """Run -v or -C and print LIBLINEAR's lines; returns the exit status."""
-    wanted = DEFAULT_FOLDS if request.folds is None else request.folds
     with rows_of(session, settings, source, request, console) as stage:
         stop = StopFlag(settings.stopping.max_seconds)
-        if request.find_C:
-            console.out(DOING.format(wanted))
-        folds = DistributedFolds(stage, settings, wanted)
-        with nothing_kept(request, console, stop):
-            _, status = (run_search if request.find_C else run_validation)(folds, settings, request, console, stop)
+        status = report.validate(lambda n: DistributedFolds(stage, settings, n), settings, request, console, stop)
     console.solver(stage.costs.line(stage.size))
     return status
 
@@ -155,7 +150,8 @@ class DistributedFolds(Folds):
         labels, weights = np.concatenate(parts), ranks.weights
         self.of_table = np.arange(len(labels)) if whole or weights is None else np.flatnonzero(weights > 0.0)
         no_features = np.zeros(len(self.of_table) + 1, np.int64), np.empty(0, np.int32), np.empty(0)
-        super().__init__(Dataset(labels[self.of_table], *no_features, 0), settings, wanted)
+        weights = None if weights is None else weights[self.of_table]
+        super().__init__(Dataset(labels[self.of_table], *no_features, 0, weights=weights), settings, wanted)
         self.fold = np.empty(len(self.table), np.int32)
         for k in range(self.count):
             self.fold[self.order[self.starts[k] : self.starts[k + 1]]] = k
@@ -180,13 +176,13 @@ class DistributedFolds(Folds):
         return np.concatenate(problems.surviving(lambda: self.ranks.gather("scores", problems.decisions(W))))
 
     def evaluate(  # type: ignore[override]
-        self, settings: Settings, stop: StopFlag, warm: list | None = None
+        self, settings: Settings, stop: StopFlag, warm: list | None = None, keep: Keep | None = None, *_: Any, **__: Any
     ) -> tuple[np.ndarray, bool]:
         """See Folds; folds are trained one after the other."""
         predictions, moved, ends = np.empty(len(self.table)), False, []
         shares = TimeShares(stop, self.count, 1)
         warnings: dict[str, None] = {}
-        for k in counted("fold", range(self.count)):
+        for k in counted(self.part, range(self.count)):
             problems = self.problems(k, settings)
             problems.any_start = warm is not None
             start = None if warm is None else warm[k]
@@ -197,7 +193,10 @@ class DistributedFolds(Folds):
             moved |= start is not None and float(np.sqrt(np.sum((W - start) ** 2))) > UNCHANGED_NORM
             if warm is not None:
                 warm[k] = W
-            predictions[self.fold == k] = problems.model(W).labels_from(self.scores(problems, W))
+            model, decisions = problems.model(W), self.scores(problems, W)
+            predictions[self.fold == k] = model.labels_from(decisions)
+            if keep is not None:
+                keep(np.flatnonzero(self.fold == k), model, decisions)
         if stop.set:
             raise KeyboardInterrupt
         self.open_ends: tuple[Status, ...] = tuple(end for end in ends if end is not None and not end.converged)
@@ -206,19 +205,9 @@ class DistributedFolds(Folds):
 
 
 def calibrate(ranks: Collective, settings: Settings, labels: tuple[int, ...], stop: StopFlag) -> Sigmoids:
-    """Fit sigmoids, see training/calibration.py; afterwards the ranks still hold out rows."""
+    """Fit sigmoids; afterwards the ranks still hold out rows."""
     try:
         folds = DistributedFolds(ranks, settings.replace(stratified=True), FOLDS, whole=False)
     except SvmtoolError as e:
         raise NotCalibratedError(str(e)) from e
-    values = np.empty((len(folds.table), 1 if len(labels) == 2 else len(labels)))
-    for k in counted("calibration fold", range(folds.count)):
-        check(stop)
-        problems = folds.problems(k, settings)
-        results, _ = problems.fit_and_certify(stop=stop)
-        check(stop)
-        W = problems.weights(results)
-        model = problems.model(W)
-        values[folds.fold == k] = by_label(model, model.class_values(folds.scores(problems, W)), labels)
-    weights = np.ones(len(values)) if ranks.weights is None else ranks.weights[folds.of_table]
-    return sigmoids(values, folds.table.labels, weights, labels)
+    return of_folds(folds, settings, labels, stop)

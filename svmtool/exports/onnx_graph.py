@@ -16,7 +16,7 @@ from svmtool.models.kernel import KernelModel
 from svmtool.models.kernel_functions import NAMES
 from svmtool.models.linear import LinearModel
 
-ONNX_NEEDED = "--onnx needs the package onnx: pip install onnx"
+ONNX_NEEDED = "--onnx needs the package onnx: pip install 'svmtool[onnx]'"
 ML = "ai.onnx.ml"
 OPSETS = (("", 15), (ML, 3))
 IR_VERSION = 8

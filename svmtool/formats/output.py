@@ -14,7 +14,7 @@ import stat
 import sys
 from collections.abc import Iterator
 
-from svmtool import interrupts
+from svmtool import interrupts, systems
 from svmtool.errors import SvmtoolError
 
 TYPE_CHECKING = False  # typing is not imported at start
@@ -61,11 +61,15 @@ def replacing(path: str, refusal: str = "can't open output file") -> Iterator[Bi
     try:
         with _write_errors(path), open(fd, "wb", buffering=1 << 18) as file:
             if mode is not None:
-                os.fchmod(fd, mode)
+                systems.set_mode(fd, mode)
             yield file
             file.flush()
             os.fsync(fd)
-            os.replace(scratch, target)  # before the lock ends with the descriptor
+            if systems.POSIX:
+                os.replace(scratch, target)  # before the lock ends with the descriptor
+        if not systems.POSIX:  # Windows renames no open file, nor removes one
+            with _write_errors(path):
+                os.replace(scratch, target)
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(scratch)
@@ -132,11 +136,10 @@ def _write_errors(path: str) -> Iterator[None]:
 def open_regular(path: str, flags: int = os.O_RDONLY, mode: int = 0o666) -> int:
     """Open the regular file `path` like os.open; OSError also for other kinds of files.
 
-    With O_NOFOLLOW these include symbolic links.  A pipe is refused at once; opening it would wait for its other end.
+    With NO_LINKS these include symbolic links.  A pipe is refused at once; opening it would wait for its other end.
     """
-    extra = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
     try:
-        fd = os.open(path, flags | extra, mode)
+        fd = os.open(path, flags | systems.PRIVATE | systems.NO_WAITING, mode)
     except OSError as e:
         if e.errno == errno.ELOOP:
             raise OSError(errno.ELOOP, "it is a symbolic link", path) from None
@@ -186,7 +189,7 @@ def _create_scratch(target: str, mode: int) -> tuple[str, int]:
         scratch = os.path.join(folder, f"{prefix}{os.getpid()}-{os.urandom(4).hex()}.tmp")
         interrupts.begin_file(scratch)
         try:
-            fd = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), mode)
+            fd = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL | systems.PRIVATE, mode)
         except OSError:
             interrupts.end_file(scratch)
             raise
@@ -200,10 +203,8 @@ def _create_scratch(target: str, mode: int) -> tuple[str, int]:
 def _lock(fd: int, wait: bool = True) -> bool:
     """Lock a file; returns whether this process holds the lock.  Some file systems have no locks."""
     try:
-        import fcntl
-
-        fcntl.flock(fd, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except (ImportError, OSError):
+        systems.lock(fd, wait)
+    except OSError:
         return False
     return True
 
@@ -229,9 +230,12 @@ def _is_scratch(name: str, prefix: str) -> bool:
 
 
 def _remove_if_left(path: str) -> None:
-    fd = open_regular(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+    if not systems.POSIX:
+        os.unlink(path)  # not one that is open
+        return
+    fd = open_regular(path, os.O_RDONLY | systems.NO_LINKS)
     try:
-        if os.fstat(fd).st_uid == os.geteuid() and _lock(fd, wait=False):
+        if os.fstat(fd).st_uid == systems.user() and _lock(fd, wait=False):
             os.unlink(path)
     finally:
         os.close(fd)

@@ -84,7 +84,7 @@ def scored_blocks(source: Source, model: LinearModel, form: int = SOME_LABELLED)
             scored.error = DataError(1, source.name, "", fault)
         results += scored.n * model.columns
 
-    # one block tells whether a stream is worth starting threads for
+    # one block decides whether a stream is worth starting threads for
     lines, n_blocks = 0, 1 if source.size is None else min(GROUP_BLOCKS, -(-source.size // piece))
     while not reader.ended:
         group, results = [], 0

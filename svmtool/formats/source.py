@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from itertools import chain
 
+from svmtool import systems
 from svmtool.compiled.buffers import Buffer
 from svmtool.compiled.loops.text.text_loops import PADDING
 from svmtool.errors import SvmtoolError
@@ -58,7 +59,7 @@ class Source:
                     view[done : done + n] = self._head[:n]
                     self._head = self._head[n:]
                 elif self._stream is None:
-                    n = os.readv(self._fd, [view[done:]])
+                    n = systems.read_into(self._fd, view[done:])
                 else:
                     n = self._stream.readinto(view[done:])
                 if not n:
@@ -91,7 +92,7 @@ class Source:
         view = memoryview(buffer).cast("B")
         try:
             while len(view):
-                n = os.preadv(self._fd, [view], offset)
+                n = systems.read_into_at(self._fd, view, offset)
                 if n == 0:
                     raise SvmtoolError(f"{self.name} {BECAME_SHORTER}")
                 view, offset = view[n:], offset + n
@@ -107,7 +108,7 @@ class Source:
         try:
             if self._stream is None:
                 self._start = os.lseek(self._fd, 0, os.SEEK_CUR)
-                if not self._fresh or not compression_of(os.pread(self._fd, MAGIC_BYTES, self._start)):
+                if not self._fresh or not compression_of(systems.pread(self._fd, MAGIC_BYTES, self._start)):
                     return self
             elif self._stream.seekable() and (self._raw is None or self._raw.seekable()):
                 return self
@@ -157,7 +158,7 @@ def _reason(e: BaseException) -> str:
 def open_source(path: str, refusal: str = "can't open input file") -> Source:
     """Open `path` for reading; `-` is standard input.
 
-    Files compressed by gzip, bzip2, xz or zstd are decompressed; their first bytes tell.
+    Files compressed by gzip, bzip2, xz or zstd are decompressed; their first bytes identify them.
 
     Raises SvmtoolError "`refusal` PATH", followed by a reason if the file exists.
     """
@@ -166,7 +167,7 @@ def open_source(path: str, refusal: str = "can't open input file") -> Source:
             raise SvmtoolError(f"{refusal} {path}: there is no standard input")
         return Source(path, sys.stdin.fileno(), None, own=False)
     try:
-        fd = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+        fd = os.open(path, os.O_RDONLY | systems.PRIVATE)
     except FileNotFoundError:
         raise SvmtoolError(f"{refusal} {path}") from None
     except (OSError, ValueError) as e:  # ValueError: a NUL in the name
@@ -177,7 +178,7 @@ def open_source(path: str, refusal: str = "can't open input file") -> Source:
         raise SvmtoolError(f"{refusal} {path}: it is a directory")
     if not stat.S_ISREG(facts.st_mode):
         return Source(path, fd, None)
-    kind = compression_of(os.pread(fd, MAGIC_BYTES, 0))
+    kind = compression_of(systems.pread(fd, MAGIC_BYTES, 0))
     if kind:
         raw = open(fd, "rb")
         return Source(path, -1, None, _decoder(kind, raw, path), own=False, raw=raw)

@@ -34,7 +34,7 @@ def why_none(model: Any) -> str:
     if getattr(model, "is_multilabel", False):
         return "there is no bound for several labels a row"
     if isinstance(model, KernelModel) and model.nr_class != 2:
-        return "with a kernel this needs two classes"
+        return "with a problem for each pair of classes this needs two classes"
     if any(note.startswith(RADIUS_NOTE) for note in model.notes):
         return ""
     if not any(note.startswith(CERTIFICATE) for note in model.notes):

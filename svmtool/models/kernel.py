@@ -50,21 +50,33 @@ MAX_SPARSE_SHARE = 0.5
 class KernelModel(Model):
     """A kernel model with the content of LIBSVM's file.
 
-    svm_type       one of SVM_TYPES
-    kernel         models.kernel_functions.Kernel
-    labels         class labels in the model's order; None for regression and one-class
-    nr_class       number of classes; 2 for regression and one-class
-    rho            f8[pairs of classes], in the order (0, 1), (0, 2) .. (1, 2) ..: subtracted from decision values
-    coef           f8 (max(1, nr_class - 1), support vectors), C order: of a support vector of class c, row m stands
-                   for the pair with class m if m < c, else m + 1 (regression, one-class: one row)
-    nr_sv          support vectors of each class, which stand together in this order; None as labels
-    indptr, indices, values
-                   support vectors as rows of a Dataset: i8, i4 (the file's index less one), f8;
-                   precomputed: each holds one value, its serial number from 1 on, at index -1 (the file's 0)
-    probA, probB   f8[pairs], sigmoids 1 / (1 + exp(A f + B)); regression: A holds the scale of Laplace's
-                   distribution of the errors, B is None
-    density_marks  10 numbers, decision values between which one-class probabilities lie, or None
-    notes          lines, each starting with '#', written after the support vectors
+    Attributes
+    ----------
+    svm_type : str
+        One of SVM_TYPES.
+    kernel : Kernel
+        The kernel and its parameters.
+    labels : tuple of int or None
+        Class labels in the model's order; None for regression and one-class.
+    nr_class : int
+        Number of classes; 2 for regression and one-class.
+    rho : ndarray (pairs of classes,)
+        In the order (0, 1), (0, 2) .. (1, 2) ..: subtracted from decision values.
+    coef : ndarray (max(1, nr_class - 1), support vectors)
+        C order: of a support vector of class c, row m stands for the pair with class m if m < c, else m + 1; of
+        regression and one-class one row.
+    nr_sv : tuple of int or None
+        Support vectors of each class, which stand together in this order; None as labels.
+    indptr, indices, values : ndarray
+        Support vectors as rows of a Dataset: i8, i4 (the file's index less one), f8; precomputed: each holds one value,
+        its serial number from 1 on, at index -1 (the file's 0).
+    probA, probB : ndarray (pairs of classes,) or None
+        Sigmoids 1 / (1 + exp(A f + B)); regression: A holds the scale of Laplace's distribution of the errors, B is
+        None.
+    density_marks : ndarray (10,) or None
+        Decision values between which one-class probabilities lie.
+    notes : tuple of str
+        Lines, each starting with '#', written after the support vectors.
     """
 
     is_ordinal = False

@@ -199,16 +199,27 @@ class Model:
 class LinearModel(Model):
     """A linear model with the content of LIBLINEAR's file.
 
-    word        one of SOLVER_WORDS; determines how predictions follow from decision values
-    labels      class labels in the model's order; None for regression and one-class
-    nr_class    number of classes; 2 for regression and one-class
-    n_features  largest feature index of the model, without the bias
-    bias        value of the appended constant feature; < 0: none
-    rho         subtracted from the decision values (one-class), else None
-    W           f8 (n_features + 1 where bias >= 0, columns), C order; a Buffer of these where numpy is not needed;
-                SparseWeights or Columns (weights.py), which hold no zeros
-    notes       lines, each starting with '#', written after the weights
-    state       of an adaptable model from Python: what the files beside it will hold, see training/adapting; else None
+    Attributes
+    ----------
+    word : str
+        One of SOLVER_WORDS; determines how predictions follow from decision values.
+    labels : tuple of int or None
+        Class labels in the model's order; None for regression and one-class.
+    nr_class : int
+        Number of classes; 2 for regression and one-class.
+    n_features : int
+        Largest feature index of the model, without the bias.
+    bias : float
+        Value of the appended constant feature; below 0: none.
+    rho : float or None
+        Subtracted from the decision values of one-class models.
+    W : ndarray (n_features + 1 where bias >= 0, columns), SparseWeights, Columns or Buffer
+        The weights, C order.  SparseWeights and Columns hold no zeros; a Buffer takes the place of an array where numpy
+        is not needed.
+    notes : tuple of str
+        Lines, each starting with '#', written after the weights.
+    state : object or None
+        Of an adaptable model from Python: what the files beside it will hold, see training/adapting.
     """
 
     state: Any = None

@@ -14,9 +14,16 @@ PIECE_VALUES = 1 << 19  # weights that are sorted by feature at a time
 class SparseWeights:
     """Weights f8 (features, columns) that hold only those other than zero, feature by feature (CSR).
 
-    indptr : i8[features + 1]
-    labels : i4[values], the columns, ascending in each feature
-    values : f8[values]
+    Attributes
+    ----------
+    indptr : ndarray of int64 (features + 1,)
+        Where the values of each feature begin.
+    labels : ndarray of int32 (values,)
+        Their columns, ascending in each feature.
+    values : ndarray of float64 (values,)
+        The weights.
+    shape : tuple of int
+        (features, columns).
     """
 
     def __init__(self, indptr: np.ndarray, labels: np.ndarray, values: np.ndarray, columns: int):

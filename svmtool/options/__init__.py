@@ -11,14 +11,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any, NamedTuple
 
 from svmtool.errors import SvmtoolError, clipped
 from svmtool.integers import parse_integer
-from svmtool.records import Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 
 def strict_real(text: str) -> float:
@@ -28,7 +24,7 @@ def strict_real(text: str) -> float:
     return float(text)
 
 
-class Kind(Record):
+class Kind(NamedTuple):
     """What the values of an option are, on command lines and in Python."""
 
     text: str  # what a value must be, for messages; each {} is one of `names`
@@ -61,7 +57,7 @@ class Kind(Record):
         raise SvmtoolError(f"ERROR: {wrong} {self.must()}")
 
 
-class Option(Record):
+class Option(NamedTuple):
     """One option of a command."""
 
     flag: str

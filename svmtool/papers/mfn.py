@@ -15,7 +15,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Generator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,7 +24,6 @@ from svmtool.objectives import losses
 from svmtool.objectives.task import Task
 from svmtool.papers.mfn_steps import Pieces, cgls, line_search
 from svmtool.papers.running import LIMIT, Matrix, Point, Tolerance, matrix, run
-from svmtool.records import Record
 from svmtool.registry.row import About
 from svmtool.solvers.shared.base import PRECISION, Monitor, Plan, Result, Status
 
@@ -92,7 +91,7 @@ class Problem:
         return part
 
 
-class How(Record):
+class How(NamedTuple):
     """A run's options: heuristics, itermax; guess: weights to start from, `seeded` if those of another C's solution;
     bias: the value of the bias feature, 0 where there is none; subset: the rows of heuristic 3.
     """

@@ -8,17 +8,17 @@ L is 0 on I_0 (zeta <= 0), zeta^2/2 on I_1 (zeta < kappa) and kappa zeta - kappa
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from svmtool import limits
 from svmtool.papers.running import Matrix
-from svmtool.records import Record
 
 TOL = 1e-8  # tol of step 5
 
 
-class Pieces(Record):
+class Pieces(NamedTuple):
     """f by lambda, s and kappa."""
 
     lam: float

@@ -183,7 +183,7 @@ def _largest(X: Matrix) -> np.ndarray:
     """|X_i|_inf, f8[n]."""
     if isinstance(X, np.ndarray):
         return np.maximum(X.max(axis=1, initial=0.0), -X.min(axis=1, initial=0.0))
-    return abs(X).max(axis=1).toarray() if X.shape[1] else np.zeros(X.shape[0])
+    return abs(X).max(axis=1).toarray().ravel() if X.shape[1] else np.zeros(X.shape[0])
 
 
 def algorithm_1(svm: CSvm, w: np.ndarray, mu: float, eps: float) -> Generator[Iterate, None, tuple[np.ndarray, Status]]:

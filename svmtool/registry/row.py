@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from svmtool.records import Record
+from typing import NamedTuple
 
 METHODS = ("paper", "fast")  # values of --method: the paper's algorithm as printed, or the engine
 
 
-class About(Record):
+class About(NamedTuple):
     """What one number of -s runs with --method paper.
 
     algorithm  the paper's algorithm, by its number and equations
@@ -22,7 +22,7 @@ class About(Record):
     fast: str
 
 
-class Solver(Record):
+class Solver(NamedTuple):
     """One solver: what `-s number` (or `-s name`) solves, when it stops and which options it supports.
 
     The contract of its module.  `problem` is a Task (objectives/task.py), with kernels a KernelProblem or a

@@ -1,12 +1,14 @@
 """Estimators with scikit-learn's interface: change the import, keep the rest of the program.
 
+Every fitted estimator has a certificate of its accuracy: `gap_`, `certificate_`, `objective_`, `converged_`.
+Needs scikit-learn 1.6 or newer: pip install "svmtool[sklearn]".
+
+Examples
+--------
 >>> from svmtool.sklearn import LinearSVC
 >>> model = LinearSVC(C=0.5).fit([[0.0, 1.0], [1.0, 0.0], [0.0, 2.0], [2.0, 0.0]], ["a", "b", "a", "b"])
 >>> model.predict([[3.0, 0.5]]).tolist(), bool(model.gap_ <= model.tol)
 (['b'], True)
-
-Every fitted estimator has a certificate of its accuracy: `gap_`, `certificate_`, `objective_`, `converged_`.
-Needs scikit-learn 1.6 or newer: pip install "svmtool[sklearn]".
 """
 
 try:

@@ -1,1 +1,1 @@
-"""Solvers, one paper per file."""
+"""The engine: what runs for LIBLINEAR's and LIBSVM's numbers, and with --method fast."""

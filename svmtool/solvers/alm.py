@@ -82,7 +82,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
         descent = DualCoordinateDescent.of_power(task.rows, task.y, task.cost, task.p, seed, task.target)
         epochs = Epochs(run, descent)
     objective.set_point(np.zeros(objective.d) if start is None else start)
-    if epochs is not None and start is not None:  # weights of a hinge tell no dual point: epochs begin at zero
+    if epochs is not None and start is not None:  # weights of a hinge give no dual point: epochs begin at zero
         run.best.update(objective.primal_value(), start, -np.inf, run.best.alpha)
     if rounds:
         if start is not None and task.p > 1.0:

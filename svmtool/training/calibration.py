@@ -34,19 +34,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from svmtool.data.dataset import Dataset
 from svmtool.limits import StopFlag
 from svmtool.models.kernel import DENSITY_MARKS
-from svmtool.models.linear import LinearModel, sigmoid_notes
+from svmtool.models.linear import LinearModel
 from svmtool.params import Settings
-from svmtool.progress import counted, doing
+from svmtool.progress import counted
 from svmtool.solvers.shared.base import TIME
 from svmtool.training.notices import first_of
-from svmtool.training.validation.folds import GlibcRand, fold_rows, liblinear_folds, run_folds, stratified_folds
+from svmtool.training.validation.folds import AnyFolds, GlibcRand, Keep, fold_rows, liblinear_folds
 
 if TYPE_CHECKING:
     from svmtool.training.kernel.dataset import ClassPairs, KernelSet
@@ -70,10 +69,11 @@ FEW = "a class has too few rows to hold some of them out"
 
 
 class Sigmoids(NamedTuple):
-    """(A, B) of the sigmoid of each two-class problem, and warnings about them."""
+    """(A, B) of the sigmoid of each two-class problem, warnings about them, and with a kernel LIBSVM's text of each."""
 
     pairs: list[tuple[float, float]]
     warnings: list[str]
+    texts: list[str] = []
 
 
 class Seen(NamedTuple):
@@ -103,51 +103,31 @@ class NotCalibratedError(Exception):
     """Raised where sigmoids cannot be fitted; its text completes a warning."""
 
 
-def calibrate(table: Dataset, settings: Settings, labels: tuple[int, ...], stop: StopFlag | None = None) -> Sigmoids:
-    """The sigmoids of a model with these labels, trained on the table with these settings.
+def of_folds(folds: AnyFolds, settings: Settings, labels: tuple[int, ...], stop: StopFlag) -> Sigmoids:
+    """The sigmoids of a model with these labels, from folds of its rows, trained with these settings.
 
     Folds use no warm start, which would depend on the held-out rows.  Raises NotCalibratedError if rows are too few or
-    `stop` ends it; stop None: max_seconds is the limit.
+    `stop` ends it.
     """
-    from svmtool.training.reductions.base import problems_of  # not needed with a kernel
+    values = np.empty((len(folds.table), 1 if len(labels) == 2 else len(labels)))
 
-    stop = StopFlag(settings.stopping.max_seconds) if stop is None else stop
-    table = table.in_use()
-    n = len(table)
-    if n < 2:
-        raise NotCalibratedError("at least two rows are needed")
-    order, starts = stratified_folds(table.labels, FOLDS, settings.run.seed)
-    values = np.empty((n, 1 if len(labels) == 2 else len(labels)))
+    def keep(rows: np.ndarray, model: Any, decisions: np.ndarray) -> None:
+        values[rows] = by_label(model, model.class_values(decisions), labels)
 
-    def one(k: int) -> None:
-        check(stop)
-        inside, outside = fold_rows(order, starts, k, table.mapped is not None)
-        problems = problems_of(table.take(inside), settings)
-        results = problems.fit(stop=stop)
-        check(stop, any(r.status is TIME for r in results))
-        model = problems.model(problems.weights(results))
-        part.step()
-        values[outside] = by_label(model, model.class_values(model.decision_values(table.take(outside))), labels)
-
-    with doing("calibration fold", len(starts) - 1) as part:
-        run_folds(one, len(starts) - 1, table.mapped is not None)
-    check(stop, False)
-    return sigmoids(values, table.labels, table.factors, labels)
+    _held_out(folds, settings, stop, keep)
+    return sigmoids(values, folds.table.labels, folds.table.factors, labels)
 
 
-def add_sigmoids(
-    model: LinearModel, table: Dataset, settings: Settings, stop: StopFlag
-) -> tuple[str, list[str]]:  # fmt: skip
-    """Add sigmoids to a model trained on the table with these settings.
-
-    Returns why that is impossible, or "", and warnings.
-    """
+def _held_out(folds: AnyFolds, settings: Settings, stop: StopFlag, keep: Keep | None = None) -> np.ndarray:
+    """The predictions of folds; NotCalibratedError where the run ends before all are trained."""
+    folds.part = "calibration fold"
     try:
-        found = calibrate(table, settings, model.labels or (), stop)
-    except NotCalibratedError as e:
-        return str(e), []
-    model.notes += sigmoid_notes(found.pairs)
-    return "", found.warnings
+        predictions, _ = folds.evaluate(settings, stop, None, keep, verified=False)
+    except KeyboardInterrupt:
+        raise NotCalibratedError("interrupted") from None
+    if TIME in folds.open_ends:
+        raise NotCalibratedError(TIME.advice)
+    return predictions
 
 
 def doubts(found: list[Seen]) -> list[str]:
@@ -171,18 +151,23 @@ def sigmoids(values: np.ndarray, truth: np.ndarray, weights: np.ndarray, labels:
     for label, column in zip(labels, values.T, strict=False):  # one column for two labels
         known = ~np.isnan(column)
         if not known.any():
-            raise NotCalibratedError(f"class label {label} has too few rows to hold some of them out")
+            raise NotCalibratedError(too_few(label))
         of_class = np.trunc(truth[known]) == label
         found.append(fit_sigmoid(column[known], of_class, weights[known]))
         seen.append(Seen(found[-1][0], of_class, not known.all(), labels if len(labels) == 2 else (label,)))
     return Sigmoids(found, doubts(seen))
 
 
-def check(stop: StopFlag, late: bool | None = None) -> None:
-    """Raise NotCalibratedError if the run has ended; late: whether its time is over, None: as `stop` says."""
+def too_few(label: int) -> str:
+    """Why a class has no sigmoid."""
+    return f"class label {label} has too few rows to hold some of them out"
+
+
+def check(stop: StopFlag, late: bool) -> None:
+    """Raise NotCalibratedError if the run has ended; late: whether its time is over."""
     if stop.set:
         raise NotCalibratedError("interrupted")
-    if stop.ended() if late is None else late:
+    if late:
         raise NotCalibratedError(TIME.advice)
 
 
@@ -237,26 +222,17 @@ def fit_sigmoid(f: np.ndarray, of_class: np.ndarray, weights: np.ndarray) -> tup
 Train = Callable[["KernelSet", "Fitting"], "Training"]
 
 
-class PairSigmoids(NamedTuple):
-    """(A, B) of the sigmoid of each pair of classes, LIBSVM's text about its folds, and warnings."""
-
-    pairs: list[tuple[float, float]]
-    texts: list[str]
-    warnings: list[str]
-
-
-def pair_sigmoids(pairs: ClassPairs, fitting: Fitting, train: Train, rand: GlibcRand) -> PairSigmoids:
+def pair_sigmoids(pairs: ClassPairs, fitting: Fitting, train: Train, rand: GlibcRand) -> Sigmoids:
     """The sigmoid of each pair of classes; raises NotCalibratedError.  train: a pair labelled +1 and -1."""
     from svmtool.training.kernel import fold_pairs
 
     folds = [liblinear_folds(sum(counts), FOLDS, rand) for counts in pairs.counts]
     held = fold_pairs.values_of_folds(pairs, folds, fitting)
-    found = PairSigmoids([], [], [])
-    seen = []
+    found, texts, seen = [], [], []
     for k, counts in enumerate(counted("pair of classes", pairs.counts)):
         pair = pairs.data.take(pairs.rows(k)).labelled(np.repeat((1.0, -1.0), counts))
         weights = tuple(zip((1, -1), pairs.costs(k), strict=True))
-        inner = fitting.within(probability=0, C=1.0, class_weights=weights)
+        inner = fitting.changed(False, probability=0, C=1.0, class_weights=weights)
         values, text, few = np.empty(len(pair)), "", False
         for f, known in enumerate(held[k]):
             inside, outside = fold_rows(*folds[k], f)
@@ -270,28 +246,21 @@ def pair_sigmoids(pairs: ClassPairs, fitting: Fitting, train: Train, rand: Glibc
                 text += done.text
             else:  # without rows of the other class LIBSVM uses the label as the value
                 values[outside], few = done.model.labels[0], True
-        found.pairs.append(fit_sigmoid(values, pair.labels > 0, pair.table.factors))
-        found.texts.append(text)
+        found.append(fit_sigmoid(values, pair.labels > 0, pair.table.factors))
+        texts.append(text)
         names = [pairs.classes.labels[c] for c in pairs.pairs[k]]
-        seen.append(Seen(found.pairs[-1][0], pair.labels > 0, few, names))
-    found.warnings.extend(doubts(seen))
-    return found
+        seen.append(Seen(found[-1][0], pair.labels > 0, few, names))
+    return Sigmoids(found, doubts(seen), texts)
 
 
-def laplace_scale(data: KernelSet, fitting: Fitting, train: Train, rand: GlibcRand) -> tuple[float, str]:
-    """Mean size of the errors of a regression, and LIBSVM's text."""
+def laplace_scale(data: KernelSet, fitting: Fitting, drawn: Callable[..., AnyFolds]) -> tuple[float, str]:
+    """Mean size of the errors of a regression, and LIBSVM's text; drawn(settings, number, say) gives the folds."""
     if len(data) < 2:
         raise NotCalibratedError("at least two rows are needed")
-    order, starts = liblinear_folds(len(data), FOLDS, rand)
-    errors, text = np.empty(len(data)), ""
-    inner = fitting.within(probability=0)
-    for k in counted("calibration fold", range(len(starts) - 1)):
-        inside, outside = fold_rows(order, starts, k)
-        done = train(data.take(inside), inner)
-        check(fitting.stop, done.status is TIME)
-        part = data.take(outside)
-        errors[outside] = np.abs(part.labels - done.model.predict(part.table))
-        text += done.text
+    texts: list[str] = []
+    inner = fitting.settings.replace(probability=0, grouped=False)
+    folds = drawn(inner, FOLDS, say=texts.append)
+    errors, text = np.abs(data.labels - _held_out(folds, inner, fitting.stop)), "".join(texts)
     weights = data.table.factors
     usual = errors <= OUTLIER_DEVIATIONS * np.sqrt(2.0) * np.average(errors, weights=weights)
     sigma = float(np.average(errors[usual], weights=weights[usual]))

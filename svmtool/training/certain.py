@@ -65,5 +65,7 @@ def until_certain(
     done.summary += share_line(wanted.count, count)
     if count < wanted.share * wanted.count:
         few = f"{percent(wanted.count, count)} of the labels of {wanted.path} are certain, not {100 * wanted.share:g}%"
-        done.uncertain = f"--certify-labels: {few}: no smaller gap was reached"
+        ended = stop.ended() or (done.status is not None and done.status.early)
+        why = "a limit or Ctrl-C ended the run" if ended else "no smaller gap was reached"
+        done.uncertain = f"--certify-labels: {few}: {why}"
     return done

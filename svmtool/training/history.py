@@ -7,11 +7,12 @@ import sys
 import threading
 from typing import Any, TextIO
 
+from svmtool.drawing import Plot
 from svmtool.errors import SvmtoolError
 from svmtool.progress import described
 from svmtool.training import plots
 from svmtool.training.lines import STILL_FACTOR, Clock
-from svmtool.training.plots import Iteration, Plot
+from svmtool.training.plots import Iteration
 
 
 class History:
@@ -32,7 +33,7 @@ class History:
         self._log: TextIO | None = sys.stdout if log == "-" else None
         if log not in (None, "-"):
             try:
-                self._log = open(log, "w", encoding="utf-8")
+                self._log = open(log, "w", encoding="utf-8", newline="\n")
             except OSError as e:
                 raise SvmtoolError(f"can't open output file {log}: {e.strerror}") from None
 

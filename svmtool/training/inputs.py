@@ -20,6 +20,7 @@ from svmtool.models.kernel import FEATURES_NOTE, KernelModel
 from svmtool.models.linear import LinearModel
 from svmtool.models.weights import Columns, SparseWeights, by_feature
 from svmtool.numbers import distinct
+from svmtool.params import Settings
 
 PIECE_VALUES = 1 << 21  # values scanned at a time, since rows may be on disk
 MANY_FEATURES, FEATURES_PER_VALUE = 1 << 20, 4  # above both, and per value of the data, the features are restricted
@@ -103,6 +104,19 @@ def on_used(table: Dataset, used: np.ndarray) -> Dataset:
     return found
 
 
+def narrowed(
+    table: Dataset, settings: Settings, initial: LinearModel | None = None
+) -> tuple[Dataset, LinearModel | None, np.ndarray | None]:
+    """The rows and the initial model on the features that occur, and these; None: on all.
+
+    An adaptable model's state needs all.
+    """
+    used = None if "--add" in settings.row.supported else used_features(table)
+    if used is None:
+        return table, initial, None
+    return on_used(table, used), initial and restricted(initial, used), used
+
+
 def on_known(table: Dataset, used: np.ndarray) -> Dataset:
     """`on_used` of rows that may have other features too, which are left out."""
     known = np.isin(table.indices, used)
@@ -149,8 +163,10 @@ class SpreadWeights:
         return rows
 
 
-def with_all_features(model: Any, used: np.ndarray, n_features: int) -> Any:
-    """The model of all features; a LinearModel only for writing it."""
+def with_all_features(model: Any, used: np.ndarray | None, n_features: int) -> Any:
+    """The model of all features, from one of the features `used`; a LinearModel only for writing it."""
+    if used is None:
+        return model
     whole = copy.copy(model)
     if isinstance(model, KernelModel):
         whole.indices = used[model.indices].astype(np.int32)

@@ -42,7 +42,8 @@ def option_warnings(settings: Settings, given: tuple[str, ...]) -> list[str]:
     row, kernel = settings.row, settings.problem.kernel
     found, given = [], tuple(dict.fromkeys(given))
     if ignored := [option for option in given if option in registry.without_effect(row)]:
-        hint = f": use {_instead(settings)}" if _meant(settings, given) else ""
+        instead = _regression if row.number in (3, 4) else _libsvm
+        hint = f": use {instead(settings)}" if _meant(settings, given) else ""
         linear = "" if kernel is not None else ", linear"
         found.append(f"WARNING: -s {row.number} ({row.name}{linear}) ignores {' and '.join(ignored)}{hint}")
     if kernel is not None:
@@ -59,11 +60,6 @@ def _meant(settings: Settings, given: tuple[str, ...]) -> bool:
     if settings.problem.kernel is not None or number not in LIBSVM_PROBLEMS:
         return False
     return any(option in given for option in LIBSVM_PROBLEMS[number][1])
-
-
-def _instead(settings: Settings) -> str:
-    number = settings.problem.solver
-    return _regression(settings) if number in (3, 4) else _libsvm(number)
 
 
 def label_warnings(settings: Settings, given: tuple[str, ...], labels: np.ndarray, path: str) -> list[str]:
@@ -105,8 +101,9 @@ def _regression(settings: Settings) -> str:
     number = settings.problem.solver
     if settings.problem.kernel is not None:
         return "-s 3 for regression"
-    return f"{_libsvm(number)}, -s 11 for linear regression" if number in (3, 4) else "-s 11 for regression"
+    return f"{_libsvm(settings)}, -s 11 for linear regression" if number in (3, 4) else "-s 11 for regression"
 
 
-def _libsvm(number: int) -> str:
+def _libsvm(settings: Settings) -> str:
+    number = settings.problem.solver
     return f"-t 2 for LIBSVM's -s {number} ({LIBSVM_PROBLEMS[number][0]})"

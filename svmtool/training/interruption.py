@@ -60,7 +60,7 @@ def interruptible(
     handled = interrupts.SIGNALS if console is not None else (signal.SIGINT,)
     before = {number: signal.getsignal(number) for number in handled}
     before = {number: handler for number, handler in before.items() if handler is not signal.SIG_IGN}
-    watched = console is not None
+    watched = console is not None and hasattr(select, "poll")  # not on Windows
 
     def handle(number: int, frame: Any) -> None:
         if not watched:

@@ -135,11 +135,6 @@ def sink_of(
     return both
 
 
-def beats(lines: SolverLines, history: Any) -> list[Callable[[], object]]:
-    """What is to be called now and then while a training runs; history: a History, or None."""
-    return [lines.beat, *([] if history is None else [history.beat])]
-
-
 def has_lines(row: Solver) -> bool:
     """Whether LIBLINEAR's solver of this number prints a line for each iteration, or ours that it lacks."""
     l1 = row.regulariser == "|w|_1"

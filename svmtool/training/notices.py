@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from svmtool.certify.linear import Certificate
 from svmtool.params import Settings, tolerance
-from svmtool.records import Record
 from svmtool.registry.row import Solver, gap_of_theta
 from svmtool.solvers.shared.base import CONFIRMED_GAP, INTERRUPTED, OPTIMAL, PRECISION, PRUNED, Status
 
@@ -36,7 +35,7 @@ KINDS = {
 }
 
 
-class Notice(Record):
+class Notice(NamedTuple):
     """A sentence with the commands' options: `text`, and `advice` that differs in programs; kind: one of KINDS."""
 
     kind: str

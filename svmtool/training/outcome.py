@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from svmtool import __version__, interrupts, registry
@@ -104,16 +104,13 @@ def note_rows(model: Any, settings: Settings, request: Request) -> None:
         model.notes = (model.notes[0] + rows, *model.notes[1:])
 
 
-@contextlib.contextmanager
-def recording(request: Request, target: float | None) -> Iterator[History | None]:
+def recording(request: Request, target: float | None) -> contextlib.AbstractContextManager[History | None]:
     """The History that takes solver records for --solver-log and --plot, or None; target: the gap to reach, if any."""
     if not (request.solver_log or request.plot):
-        yield None
-        return
+        return contextlib.nullcontext()
     from svmtool.training.history import History
 
-    with History(request.solver_log, request.plot, target) as history:
-        yield history
+    return History(request.solver_log, request.plot, target)
 
 
 def worst_status(results: list) -> Status | None:
@@ -131,9 +128,9 @@ def exit_status(row: Solver, request: Request, done: Any, model_path: str, inter
     return NOT_CONVERGED if request.strict and not converged(found) else 0
 
 
-def report_folds(open_ends: Sequence[Status], count: int, row: Solver, strict: bool, console: Any) -> int:
-    """Print how many of `count` folds did not converge, and why; returns the exit status."""
-    for status in dict.fromkeys(open_ends):
-        many = f"{open_ends.count(status)} of {count} folds did not converge"
-        console.warn(f"WARNING: {many}: {advice(status, row)}")
-    return NOT_CONVERGED if strict and open_ends else 0
+def fold_warnings(open_ends: Sequence[Status], count: int, row: Solver, what: str = "") -> list[str]:
+    """How many of `count` folds did not converge, and why; what: they are for."""
+    return [
+        f"WARNING: {what}{open_ends.count(status)} of {count} folds did not converge: {advice(status, row)}"
+        for status in dict.fromkeys(open_ends)
+    ]

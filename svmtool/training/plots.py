@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from svmtool.charts.colours import BLUE, FAINT, GREY, ORANGE, RED
-from svmtool.errors import SvmtoolError
+from svmtool.drawing import BLUE, FAINT, GREY, ORANGE, RED
 
-PLOT_SUFFIXES = ("png", "svg", "pdf")
 MAX_NAMED_LINES = 10  # lines up to which each has its colour and its name in the legend
 MIN_DRAWN_GAP = 1e-17  # gaps of zero are drawn here: the axis is logarithmic
 MIN_DRAWN_SECONDS = 1e-6
@@ -23,41 +21,6 @@ class Iteration(NamedTuple):
     seconds: float
     objective: float
     gap: float
-
-
-class Plot:
-    """A picture file; None: no picture is wanted, and nothing is drawn.
-
-    Raises SvmtoolError for a name that ends in no kind of picture, and where matplotlib is missing.
-    """
-
-    def __init__(self, path: str | None):
-        self.path = path
-        self.kind = "" if path is None else _kind(path)
-
-    def draw(self, fill: Callable[[Any], None], height: float = 6.0) -> None:
-        """Draw by `fill`, which receives a figure of matplotlib; the file appears whole or not at all."""
-        if self.path is None:
-            return
-        from matplotlib.figure import Figure  # the canvas is chosen by the kind of file: no display is needed
-
-        from svmtool.formats import output
-
-        figure = Figure(figsize=(7.5, height), layout="constrained")
-        fill(figure)
-        with output.replacing(self.path) as file:
-            figure.savefig(file, format=self.kind, dpi=130)
-
-
-def _kind(path: str) -> str:
-    import importlib.util
-
-    kind = path.rpartition(".")[2].lower() if "." in path.rpartition("/")[2] else "png"
-    if kind not in PLOT_SUFFIXES:
-        raise SvmtoolError(f"ERROR: --plot {path}: the name must end in .{', .'.join(PLOT_SUFFIXES)}")
-    if importlib.util.find_spec("matplotlib") is None:
-        raise SvmtoolError("ERROR: --plot needs matplotlib: pip install 'svmtool[plot]'")
-    return kind
 
 
 def training(figure: Any, runs: dict[Any, list[Iteration]], target: float | None) -> None:

@@ -11,14 +11,12 @@ certified; where they are not finite they become w = 0, not converged.
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from svmtool.certify.linear import Certificate
 from svmtool.objectives.duality import relative_gap
-from svmtool.params import Settings
-from svmtool.registry.row import Solver
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import CONFIRMED_GAP, Monitor, Result
 from svmtool.training.notices import asked_gap
@@ -27,25 +25,8 @@ SAME_RTOL = 1e-6  # relative difference of values that prints the same digits
 EXCESS_RTOL = 1e-9  # relative excess over P(0) that counts as round-off
 
 
-class Problems(Protocol):
-    """Linear problems with their certifiers: reductions.base.Reduction, or the distributed one."""
-
-    count: int
-    rows: Any  # with nnz
-    settings: Settings
-    solver: Solver
-
-    def primal(self, k: int, w: np.ndarray) -> float: ...
-    def value_at_zero(self, k: int) -> float: ...
-    def zero_weights(self) -> np.ndarray: ...
-    def zero_dual_point(self, k: int) -> np.ndarray | None: ...
-    def is_finite(self, w: np.ndarray) -> bool: ...
-    def certify(self, k: int, result: Result) -> Certificate: ...
-    def solve_anew(self, k: int, start: np.ndarray, gap: float, monitor: Monitor) -> Result | None: ...
-
-
 def verified(
-    problems: Problems, k: int, result: Result, monitor: Monitor, start: np.ndarray | None = None
+    problems: Any, k: int, result: Result, monitor: Monitor, start: np.ndarray | None = None
 ) -> tuple[Result, Certificate]:
     """The checked result of problem k and its certificate, within the limits of the monitor; start: initial weights."""
     if problems.solver.printed:
@@ -70,7 +51,7 @@ def verified(
     return result, certificate
 
 
-def sound(problems: Problems, k: int, result: Result, start: np.ndarray | None = None) -> Result:
+def sound(problems: Any, k: int, result: Result, start: np.ndarray | None = None) -> Result:
     """The result, or a better point if it violates check 1; without a certificate."""
     if problems.solver.printed:
         return _as_printed(problems, k, result)[0]
@@ -80,7 +61,7 @@ def sound(problems: Problems, k: int, result: Result, start: np.ndarray | None =
     return _replaced(problems, k, result, where)
 
 
-def _as_printed(problems: Problems, k: int, result: Result) -> tuple[Result, Certificate]:
+def _as_printed(problems: Any, k: int, result: Result) -> tuple[Result, Certificate]:
     """The result of a paper's algorithm with its certificate: no other method replaces or improves it."""
     if not problems.is_finite(result.w):
         result = _replaced(problems, k, result, None)
@@ -89,14 +70,14 @@ def _as_printed(problems: Problems, k: int, result: Result) -> tuple[Result, Cer
     return result, certificate
 
 
-def _least(problems: Problems, k: int, start: np.ndarray | None) -> tuple[float, np.ndarray | None]:
+def _least(problems: Any, k: int, start: np.ndarray | None) -> tuple[float, np.ndarray | None]:
     """The value that no result may exceed, and its weights; None: zeros."""
     if not problems.solver.optimal:  # FALSVM does not minimise the objective of all rows
         return np.inf, None
     return better_start(problems, k, start)
 
 
-def better_start(problems: Problems, k: int, start: np.ndarray | None) -> tuple[float, np.ndarray | None]:
+def better_start(problems: Any, k: int, start: np.ndarray | None) -> tuple[float, np.ndarray | None]:
     """The smaller one of the objectives at zero weights and at `start`, and its weights; None: zeros."""
     at_zero = problems.value_at_zero(k)
     if start is not None and np.any(start):
@@ -106,7 +87,7 @@ def better_start(problems: Problems, k: int, start: np.ndarray | None) -> tuple[
     return at_zero, None
 
 
-def _replaced(problems: Problems, k: int, result: Result, where: np.ndarray | None) -> Result:
+def _replaced(problems: Any, k: int, result: Result, where: np.ndarray | None) -> Result:
     """The result with the weights `where`; a reported convergence becomes a failure, unless they are its start.
 
     From a start near the minimum LIBLINEAR's rule often ends a run at a value slightly above the start's.
@@ -142,7 +123,7 @@ def _contradicts(result: Result, claimed: float, certificate: Certificate, asked
 
 
 def _solved_anew(
-    problems: Problems, k: int, result: Result, certificate: Certificate, monitor: Monitor
+    problems: Any, k: int, result: Result, certificate: Certificate, monitor: Monitor
 ) -> tuple[Result, Certificate]:
     """Check 2: the better of the result and that of the fallback method, started from it.
 

@@ -67,5 +67,5 @@ def test_of_estimators_with_a_kernel(tmp_path):
     found = model.certified_mask(tests)
     assert found.any()
     assert np.array_equal(found, model.certified_mask(tests.tolist()))
-    with pytest.raises(ValueError, match="no class is certified: with a kernel this needs two classes"):
+    with pytest.raises(ValueError, match="with a problem for each pair of classes this needs two classes"):
         SVC().fit(X, np.arange(60) % 3).certified_mask(tests)

@@ -78,7 +78,7 @@ def test_blocks_of_text_are_counted_together(svm_train, predict, data, tmp_path)
         ("-s 43 --method fast", None, "an ordinal model has no labels"),
         ("-s 1 -t 2", None, "its certificate bounds no decision values: this needs C-SVC with a linear, polynomial"),
         ("-s 0 -t 3", None, "its certificate bounds no decision values: this needs C-SVC with a linear, polynomial"),
-        ("-s 0 -t 2", "1 1:1\n2 1:2\n3 1:3\n", "with a kernel this needs two classes"),
+        ("-s 0 -t 2", "1 1:1\n2 1:2\n3 1:3\n", "with a problem for each pair of classes this needs two classes"),
         ("-s 2 --multilabel", SEVERAL, "there is no bound for several labels a row"),
         ("-s 2 --plain-model", None, "the model has no certificate"),
     ],
@@ -155,7 +155,13 @@ def test_labels_that_no_gap_decides_are_reported(svm_train, data, tmp_path):
 def test_a_limit_ends_it(svm_train, data, out_of_time):
     out_of_time()
     status, _, err = svm_train("-q", "-s", "1", "--strict", "--certify-labels", data / "digits.t", data / "digits", "m")
-    assert status == 2 and "time limit reached" in err and "of the labels" in err
+    assert status == 2 and "time limit reached" in err and "not 100%: a limit or Ctrl-C ended the run" in err
+
+
+def test_few_iterations_end_it(svm_train, data):
+    few = "-q", "-s", "1", "--max-iter", "1"
+    status, _, err = svm_train(*few, "--certify-labels", data / "digits.t", data / "digits", "m")
+    assert status == 0 and "iteration limit reached" in err and "not 100%: a limit or Ctrl-C ended the run" in err
 
 
 @pytest.mark.parametrize(

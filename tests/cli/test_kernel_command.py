@@ -207,7 +207,7 @@ def test_notes_record_options_and_certificate(svm_train, tmp_path):
     svm_train("-q", "-t", "1", "-d", "2", "-c", "3", "d", "m", data="1 1:1\n-1 8:2\n")
     notes = [line for line in (tmp_path / "m").read_text().splitlines() if line.startswith("#")]
     assert notes[0].endswith(": -s 0 (c_svc) -t 1 (polynomial) -c 3 -e 0.001")
-    assert LINE.match(notes[1][2:] + "\n") and notes[2].startswith("# Stopped: ")
+    assert LINE.match(notes[1][2:] + "\n") and notes[-2].startswith("# Stopped: ")
 
 
 def test_default_name_and_quiet(svm_train, tmp_path):

@@ -32,6 +32,11 @@ from svmtool.training.lines import liblinear_log
 from svmtool.training.reductions.base import problems_of
 from svmtool.training.validation import cross_validation, report, search
 
+
+def validate(table, settings, *more):
+    """-v or -C of a table."""
+    return report.validate(lambda wanted: cross_validation.Folds(table, settings, wanted), settings, *more)
+
 ROWS = [row for row in registry.SOLVERS if row.kind != "hard one-class"]
 every_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 GENEROUS = 30.0  # seconds: far beyond a limit of a fraction of one, on a machine that does much else
@@ -188,7 +193,7 @@ def test_folds_past_the_limit_predict_with_the_models_so_far():
     for strict, status in ((False, 0), (True, 2)):
         console = Lines()
         settings, request = Settings.of(solver=2, max_seconds=1e-9), Request(folds=4, strict=strict)
-        assert report.validate(table_of(*made(40, 5)), settings, request, console) == status
+        assert validate(table_of(*made(40, 5)), settings, request, console) == status
         assert console.text.startswith("Cross Validation Accuracy = ")
         [warning] = [w for w in console.warnings if "folds" in w]
         assert warning.startswith("WARNING: 4 of 4 folds did not converge: time limit reached: raise --max-seconds")
@@ -196,7 +201,7 @@ def test_folds_past_the_limit_predict_with_the_models_so_far():
 
 def test_folds_in_time_give_no_warning():
     console = Lines()
-    assert report.validate(table_of(*made(40, 5)), Settings.of(solver=2), Request(folds=4), console) == 0
+    assert validate(table_of(*made(40, 5)), Settings.of(solver=2), Request(folds=4), console) == 0
     assert not console.warnings
 
 
@@ -216,9 +221,7 @@ def test_folds_continue_after_their_time_share(row, monkeypatch):
 
     monkeypatch.setattr(kind, "fit", cut_once)
     monkeypatch.setattr(StopFlag, "may_resume", lambda self, share: True)
-    monkeypatch.setattr("svmtool.training.validation.folds.threads.beside", lambda n: 1)
-    folds_of = "svmtool.training.validation.folds.run_folds"
-    monkeypatch.setattr(folds_of, lambda work, n, on_disk: [work(k) for k in range(n)])
+    monkeypatch.setattr("svmtool.training.validation.cross_validation.threads.beside", lambda n: 1)
     settings = settings_of(row, C=1.0)
     folds = cross_validation.Folds(table, settings, 2)
     predictions, _ = folds.evaluate(settings, StopFlag())
@@ -237,7 +240,7 @@ def test_search_ends_with_the_best_so_far():
 
     console, table = Ending(), table_of(*made(40, 5, 2))
     request = Request(folds=3, strict=True, find_C=True)
-    assert report.validate(table, Settings.of(solver=2), request, console, stop) == 2
+    assert validate(table, Settings.of(solver=2), request, console, stop) == 2
     assert console.liblinear_log.count("log2c=") == 3 and console.text.splitlines()[-1].startswith("Best C = ")
     assert any("WARNING: the search ended at C = " in w and "--max-seconds" in w for w in console.warnings)
 
@@ -246,7 +249,7 @@ def test_search_ends_with_the_best_so_far():
 def test_search_without_time_tells_what_one_value_gives(number):
     console, table = Lines(), table_of(*made(40, 5, 2))
     settings = Settings.of(solver=number, max_seconds=1e-9)
-    assert report.validate(table, settings, Request(folds=3, find_C=True), console) == 0
+    assert validate(table, settings, Request(folds=3, find_C=True), console) == 0
     assert console.liblinear_log.count("log2c=") == 1 and "Best C = " in console.text
     assert any("the search ended at" in w for w in console.warnings)
 
@@ -269,7 +272,7 @@ def test_search_tells_folds_that_did_not_converge(number, monkeypatch):
         seen.clear()
         console = Lines()
         request = Request(given=("-c", "-p"), folds=3, strict=strict, find_C=True)
-        assert report.validate(table, Settings.of(solver=number, C=most / 4, p=1e-9), request, console) == 2 * strict
+        assert validate(table, Settings.of(solver=number, C=most / 4, p=1e-9), request, console) == 2 * strict
         values = "C" if number == 2 else "p and C"
         (warning,) = console.warnings
         assert warning.startswith(f"WARNING: folds did not converge at 1 of 3 values of {values}")

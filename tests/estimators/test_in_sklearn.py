@@ -86,41 +86,6 @@ def test_warnings_and_errors():
         ours.LinearSVC(penalty="l1", loss="hinge").fit(X, y)
 
 
-@pytest.mark.filterwarnings("ignore:OrdinalSVM ranks the classes by the alphabet")
-@pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("name", ours.__all__)
-def test_onnx(name, classes):
-    skl2onnx = pytest.importorskip("skl2onnx", reason="needs skl2onnx")
-    runtime = pytest.importorskip("onnxruntime", reason="needs onnxruntime")
-    from svmtool.sklearn import onnx
-
-    onnx.register()
-    X, y = iris()
-    X = (X + 0.3 * np.random.default_rng(0).normal(size=X.shape)).astype(np.float32)
-    regression = name in ("LinearSVR", "SVR", "NuSVR")
-    options = {"probability": "sigmoid"} if name in ("SVC", "NuSVC") else {}
-    options |= {"nu": 0.2} if name == "NuSVC" else {}
-    X += 5.0 * (name == "LinearOneClassSVM")  # its plane needs rows on one side of 0
-    model = make_pipeline(StandardScaler(with_mean=name != "LinearOneClassSVM"), getattr(ours, name)(**options))
-    model.fit(X, X[:, 0] * 2.0 if regression else np.where(y == "c", ["b", "c"][classes - 2], y))
-    text = skl2onnx.to_onnx(model, X[:1]).SerializeToString()
-    session = runtime.InferenceSession(text, providers=["CPUExecutionProvider"])
-    found, *more = session.run(None, {session.get_inputs()[0].name: X})
-    if regression:
-        np.testing.assert_allclose(found.ravel(), model.predict(X), atol=1e-4)
-        return
-    assert np.mean(found.ravel() == model.predict(X)) > 0.98
-    if "OneClass" in name:
-        values = model.decision_function(X)
-        np.testing.assert_allclose(more[0].ravel(), values, atol=1e-4 * max(1.0, np.abs(values).max()))
-    elif name in ("LogisticRegression", "SVC", "NuSVC"):  # that of two classes is coupled in five thousandths
-        shares = np.array([[row[label] for label in model.classes_] for row in more[0]])
-        np.testing.assert_allclose(shares, model.predict_proba(X), atol=5e-3)
-    elif name != "OrdinalSVM":
-        scores = np.array([[row[label] for label in model.classes_] for row in more[0]])
-        np.testing.assert_allclose((scores[:, 1] if classes == 2 else scores), model.decision_function(X), atol=1e-3)
-
-
 def test_a_refused_change_leaves_an_adaptable_model_as_it_was():
     X, y = iris()
     y = np.searchsorted(["a", "b", "c"], y)

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from adapt_suite import apart, batch, draw, text_of_rows, weights_in
 
+from svmtool import systems
 from svmtool.formats.adaptable import NEW_LOG
 
 RNG = np.random.default_rng(3)
@@ -145,7 +146,7 @@ def test_a_full_disk_leaves_no_log(ready, call, monkeypatch):
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as m:
-        m.setattr(os, call, full)
+        m.setattr(systems if call == "pwrite" else os, call, full)
         status, _, err = ready("d", "m")
     assert status == 1 and err == f"can't save the model's rows to {LOG}: No space left on device\n"
     assert not Path(LOG + NEW_LOG).exists()

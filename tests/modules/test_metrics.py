@@ -6,8 +6,10 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from svmtool.metrics import SAME_PREDICTIONS, ClassCounts, RankCurve, RegressionErrors
+from svmtool.metrics import SAME_PREDICTIONS, ClassCounts, RankCurve, RegressionErrors, calibration
 
 
 def test_counts_against_the_definition():
@@ -37,6 +39,49 @@ def test_area_against_all_pairs():
     pairs = [(p > q) + 0.5 * (p == q) for p in scores[labels == 1] for q in scores[labels == -1]]
     assert curve.area() == pytest.approx(np.mean(pairs))
     assert math.isnan(RankCurve(1.0).area())
+
+
+scored = st.lists(st.tuples(st.sampled_from([-1.0, 0.0, 0.5, 2.0, 3.0]), st.booleans()), min_size=1, max_size=40)
+
+
+@settings(max_examples=100, deadline=None)
+@given(scored)
+def test_curves_follow_their_definitions(rows):
+    scores, positive = np.array([s for s, _ in rows]), np.array([p for _, p in rows])
+    curve = RankCurve(1.0)
+    curve.add(positive, scores)
+    thresholds = sorted(set(scores), reverse=True)
+    right, wrong = curve.counts()
+    assert right.tolist() == [0, *(np.sum(positive & (scores >= t)) for t in thresholds)]
+    assert wrong.tolist() == [0, *(np.sum(~positive & (scores >= t)) for t in thresholds)]
+    above = scores[positive][:, None] - scores[~positive][None, :]
+    if above.size:
+        assert curve.area() == pytest.approx(np.mean((above > 0) + 0.5 * (above == 0)))
+    if not positive.any():
+        assert math.isnan(curve.area()) and math.isnan(curve.average_precision())
+        return
+    steps = [(np.mean(scores[positive] >= t), np.mean(positive[scores >= t])) for t in thresholds]
+    before = [0.0] + [r for r, _ in steps[:-1]]
+    assert curve.average_precision() == pytest.approx(
+        sum((r - b) * p for (r, p), b in zip(steps, before, strict=True))
+    )
+
+
+def test_areas_are_scikit_learns():
+    metrics = pytest.importorskip("sklearn.metrics")
+    rng = np.random.default_rng(3)
+    scores, positive = np.round(rng.normal(size=500), 1), rng.random(500) < 0.3
+    curve = RankCurve(1.0)
+    curve.add(positive, scores)
+    assert curve.area() == pytest.approx(metrics.roc_auc_score(positive, scores))
+    assert curve.average_precision() == pytest.approx(metrics.average_precision_score(positive, scores))
+
+
+def test_calibration_bins():
+    p, came_true = np.array([0.0, 0.05, 0.1, 0.95, 1.0]), np.array([0, 1, 1, 1, 1])
+    low, rows, mean, observed = calibration(p, came_true)
+    assert (low.tolist(), rows.tolist()) == ([0.0, 0.1, 0.9], [2, 1, 2])
+    assert mean == pytest.approx([0.025, 0.1, 0.975]) and observed.tolist() == [0.5, 1.0, 1.0]
 
 
 def errors_of(labels, predictions, blocks: int = 1) -> RegressionErrors:

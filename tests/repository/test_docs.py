@@ -17,7 +17,10 @@ from shell_commands import put_commands, put_script
 
 TESTED_ELSEWHERE = {"python.md", "python-dropins.md", "tools.md"}  # by other test files
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
-ROOT_PAGES = [REPOSITORY / name for name in ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "EXPERIMENTS.md")]
+ROOT_PAGES = [REPOSITORY / name for name in (
+    "ARCHITECTURE.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "EXPERIMENTS.md", "RELEASING.md",
+    "SECURITY.md",
+)]  # fmt: skip
 NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 
 
@@ -146,7 +149,14 @@ def test_links_and_names_of_files_lead_somewhere():
 
 def test_every_page_is_in_the_navigation():
     config = text_of(REPOSITORY / "mkdocs.yml")
-    assert {page.name for page in PAGES[1:] if f": {page.name}\n" not in config} == set()
+    docs = REPOSITORY / "docs"
+    assert {page for page in docs.rglob("*.md") if f": {page.relative_to(docs)}\n" not in config} == set()
+
+
+def test_the_reference_has_every_public_module():
+    reference = "".join(text_of(page) for page in (REPOSITORY / "docs" / "api").glob("*.md"))
+    importable = {path.stem for path in (REPOSITORY / "svmtool").glob("[!_]*.py") if "\n__all__ = " in text_of(path)}
+    assert {name for name in {"api", "sklearn", *importable} if f"::: svmtool.{name}\n" not in reference} == set()
 
 
 def test_readme_is_short():

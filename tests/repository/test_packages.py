@@ -16,6 +16,7 @@ from conftest import REPOSITORY
 
 import svmtool
 from svmtool.compiled import loop_sources
+from svmtool.compiled.build import PLATFORMS
 
 sys.path.insert(0, str(REPOSITORY / "scripts"))
 from wheel import MAX_BYTES, wheel_problems  # noqa: E402
@@ -30,7 +31,41 @@ def text(name: str) -> str:
 def test_the_version_is_the_same_everywhere():
     version = svmtool.__version__
     assert re.findall(r"^version: (.*)$", text("CITATION.cff"), re.MULTILINE) == [version]
-    assert re.findall(r"^## (\S+)", text("CHANGELOG.md"), re.MULTILINE)[0] == version
+    assert re.findall(r'^  version: "(.*)"$', text("recipe/recipe.yaml"), re.MULTILINE) == [version]
+    heads = re.findall(r"^## (.*)$", text("CHANGELOG.md"), re.MULTILINE)
+    assert heads[0] == "Unreleased" and heads[1].split()[0] == version
+
+
+def test_every_released_version_has_its_date_and_what_users_must_do():
+    unreleased, *released = text("CHANGELOG.md").split("\n## ")[1:]
+    assert released
+    for part in released:
+        assert re.match(r"\d+\.\d+\.\d+ \(\d{4}-\d\d-\d\d\)\n\nWhat you must do: ", part), part[:80]
+    assert "\nWhat you must do: " in unreleased
+
+
+def test_workflows_call_targets_of_the_makefile_and_pin_their_actions():
+    targets = set(re.findall(r"^([a-z-]+):", text("Makefile"), re.MULTILINE))
+    workflows = sorted((REPOSITORY / ".github" / "workflows").glob("*.yml"))
+    assert workflows
+    for path in workflows:
+        workflow = path.read_text(encoding="utf-8")
+        called = re.findall(r"- run: make ([a-z-]+)", workflow)
+        assert called and set(called) <= targets, path.name
+        assert len(re.findall(r"\brun: (?!make |sudo apt-get install )", workflow)) == 0, path.name
+        for action in re.findall(r"uses: (.*)", workflow):
+            assert re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v[\d.]+", action), action
+        assert "\npermissions: {}\n" in workflow
+    tried = (REPOSITORY / ".github" / "workflows" / "wheels.yml").read_text(encoding="utf-8")
+    assert all(name in tried for name in PLATFORMS)
+
+
+def test_the_conda_recipe_needs_what_pyproject_says():
+    recipe = text("recipe/recipe.yaml")
+    run = recipe.partition("  run:\n")[2].partition("  run_constraints:")[0]
+    declared = re.search(r"^dependencies = \[(.*)\]$", text("pyproject.toml"), re.MULTILINE)[1]
+    wanted = [name.split(";")[0] for name in re.findall(r'"([^"]*)"', declared) if "win32" not in name]
+    assert re.findall(r"- (\S+) >=(\S+)", run)[1:] == [tuple(name.split(">=")) for name in wanted]
 
 
 def test_the_licence_is_the_same_everywhere():
@@ -51,10 +86,17 @@ def setup_py(code: str, **environment: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
-def test_a_wheel_fits_each_python_on_one_platform(machine):
+@pytest.mark.parametrize("name", PLATFORMS)
+def test_a_wheel_fits_each_python_on_one_platform(name):
     tag = "c = it.get_command_obj('bdist_wheel'); c.ensure_finalized(); print(*c.get_tag())"
-    assert setup_py(tag, SVMTOOL_WHEEL_MACHINE=machine).split() == ["py3", "none", f"linux_{machine}"]
+    assert setup_py(tag, SVMTOOL_WHEEL_PLATFORM=name).split() == ["py3", "none", name]
+
+
+def test_commands_are_made_by_pip_where_there_is_no_shell():
+    made = "print(len(it.scripts or []), *sorted(e.split(' ')[0] for e in it.entry_points['console_scripts']))"
+    assert setup_py(made, SVMTOOL_WHEEL_PLATFORM="macosx_11_0_arm64").split() == ["8", "svmtool"]
+    n, *names = setup_py(made, SVMTOOL_WHEEL_PLATFORM="win_amd64").split()
+    assert n == "0" and {"svm-train", "svm-predict", "svm-scale", "svmtool"} < set(names)
 
 
 def wheel_file(folder: Path, tag: str, levels: list[str], size: int = 0) -> Path:
@@ -69,14 +111,14 @@ def wheel_file(folder: Path, tag: str, levels: list[str], size: int = 0) -> Path
 def test_checks_of_a_finished_wheel(tmp_path):
     right = "py3-none-manylinux_2_28_x86_64"
     wheel = wheel_file(tmp_path, right, ["v3", "base"])
-    assert wheel_problems(wheel, "x86_64") == []
-    (problem,) = wheel_problems(wheel, "aarch64")[:1]
+    assert list(wheel_problems(wheel, "linux_x86_64")) == []
+    problem = next(wheel_problems(wheel, "linux_aarch64"))
     assert "not tagged py3-none-manylinux_2_28_aarch64" in problem
-    (problem,) = wheel_problems(wheel_file(tmp_path, right, ["v3"]), "x86_64")
+    (problem,) = wheel_problems(wheel_file(tmp_path, right, ["v3"]), "linux_x86_64")
     assert "expected the levels v3, base" in problem
-    (problem,) = wheel_problems(wheel_file(tmp_path, right, ["v3", "base"], MAX_BYTES), "x86_64")
+    (problem,) = wheel_problems(wheel_file(tmp_path, right, ["v3", "base"], MAX_BYTES), "linux_x86_64")
     assert f"more than {MAX_BYTES}" in problem
-    (problem,) = wheel_problems(wheel_file(tmp_path, "cp311-cp311-linux_x86_64", ["v3", "base"]), "x86_64")
+    (problem,) = wheel_problems(wheel_file(tmp_path, "cp311-cp311-linux_x86_64", ["v3", "base"]), "linux_x86_64")
     assert "not tagged" in problem
 
 
@@ -92,7 +134,7 @@ def test_the_source_archive_has_every_file_of_the_repository_and_nothing_built(t
     with tarfile.open(tmp_path / f"svmtool-{svmtool.__version__}.tar.gz") as archive:
         packed = {name.partition("/")[2] for name in archive.getnames()}
     left_out = {name for name in set(listed.stdout.split()) - packed if (REPOSITORY / name).exists()}
-    assert left_out <= {".gitignore", ".ci/run"}
+    assert {name for name in left_out if not name.startswith(".github/")} <= {".gitignore", ".ci/run"}
     assert not [name for name in packed if name.endswith((".so", ".o", ".pyc"))]
 
 

@@ -32,7 +32,7 @@ LOOPS = "from svmtool import compiled; print(compiled._library.handle._name)"
 def wheel(machine: str) -> Path:
     found = sorted((REPOSITORY / "dist").glob(f"svmtool-{svmtool.__version__}-py3-none-manylinux*_{machine}.whl"))
     if not found:
-        pytest.skip(f"dist/ has no wheel for {machine}: make wheel MACHINES={machine}")
+        pytest.skip(f"dist/ has no wheel for {machine}: make wheel PLATFORMS=linux_{machine}")
     return found[0]
 
 

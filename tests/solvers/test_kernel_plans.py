@@ -1,4 +1,4 @@
-"""Solvers with kernels plan how they begin: from the problem alone; each method solves; --explain and the log tell."""
+"""Solvers with kernels plan how they begin from the problem alone, as --explain and the log say; each method solves."""
 
 from __future__ import annotations
 

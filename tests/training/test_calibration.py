@@ -21,10 +21,10 @@ from svmtool.models.linear import LOGISTIC_WORDS, LinearModel, sigmoids_of
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import StopFlag
 from svmtool.training import calibration
-from svmtool.training.calibration import NotCalibratedError, calibrate, fit_sigmoid
+from svmtool.training.calibration import NotCalibratedError, fit_sigmoid
 from svmtool.training.interruption import KEEPS_MODEL
 from svmtool.training.linear import train
-from svmtool.training.validation import folds
+from svmtool.training.validation import cross_validation, folds
 
 CLASSIFIERS = [row for row in registry.SOLVERS if row.kind in ("classification", "all classes")]
 PLATT = [row for row in CLASSIFIERS if row.word not in LOGISTIC_WORDS]
@@ -32,6 +32,10 @@ OTHERS = [row for row in registry.SOLVERS if row not in CLASSIFIERS]
 
 
 # The folds
+
+
+def calibrate(table, settings, labels, stop=None):
+    return cross_validation.calibrate(table, settings, labels, stop or StopFlag())
 
 
 def made(labels=(1, -1), n: int = 90, d: int = 5, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
@@ -275,13 +279,13 @@ def test_extreme_costs(C, svm_train, tmp_path, capsys):
 def test_ctrl_c_during_calibration_saves_the_model_without(svm_train, tmp_path, monkeypatch):
     X, y = made()
     svm_train("-s", 2, "d", "whole", data=text_of(X, y))
-    draw = calibration.stratified_folds
+    draw = folds.drawn_folds
 
     def interrupted(*arguments):
         signal.raise_signal(signal.SIGINT)
         return draw(*arguments)
 
-    monkeypatch.setattr(calibration, "stratified_folds", interrupted)
+    monkeypatch.setattr(folds, "drawn_folds", interrupted)
     status, _, err = svm_train("-s", 2, "-b", 1, "d", "m")
     assert (status, err) == (130, f"{KEEPS_MODEL}\nWARNING: m holds no probabilities (-b 1): interrupted\n")
     whole, kept = (linear.read(str(tmp_path / name)) for name in ("whole", "m"))
@@ -293,7 +297,7 @@ def test_stop_within_the_folds(calls):
     """Interrupted once the first fold, or the third, is drawn."""
     X, y = made()
     stop = StopFlag()
-    real, seen = calibration.fold_rows, []
+    real, seen = folds.fold_rows, []
 
     def counting(*arguments):
         seen.append(1)
@@ -301,7 +305,7 @@ def test_stop_within_the_folds(calls):
         return real(*arguments)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(calibration, "fold_rows", counting)
+        patch.setattr(folds, "fold_rows", counting)
         with pytest.raises(NotCalibratedError, match="interrupted"):
             calibrate(table_of(X, y), Settings.of(solver=2), (1, -1), stop)
     assert calls <= len(seen) <= calls + 1

@@ -19,7 +19,7 @@ from svmtool.models.kernel_functions import Kernel
 from svmtool.params import Settings
 from svmtool.solvers import alfpgm
 from svmtool.solvers.shared.base import GAP, INDEFINITE, INTERRUPTED, ITERATIONS, RULE, TIME, Monitor, StopFlag
-from svmtool.training.kernel import fused_pairs, pair_values, verify
+from svmtool.training.kernel import fused_pairs, verify
 from svmtool.training.kernel.dataset import ClassPairs, KernelSet, pair_problem
 from svmtool.training.kernel.fit import Fitting
 from svmtool.training.kernel.train import one_vs_one as train
@@ -238,8 +238,8 @@ def test_the_certificate_of_large_values_is_that_of_the_model():
 def test_pairs_are_certified_together_as_alone(row):
     """At a large cost each is measured exactly: one by one that took five times as long as their solution."""
     batch = batch_of(classes(), Settings.of_kernel(solver=row, C=1e4, nu=0.1))
-    assert len(batch.done) == 6 and pair_values.exact(batch, alone=-1e18) is None
-    batch._exact = pair_values.exact(batch, alone=1e18)
+    assert len(batch.done) == 6 and fused_pairs.exact(batch, alone=-1e18) is None
+    batch._exact = fused_pairs.exact(batch, alone=1e18)
     for k in batch.done:
         alpha, gradient, (rho, r) = batch._alpha_of(k), batch._gradient_of(k, batch.F), batch.out[k, 6:8].tolist()
         together, alone = (KernelResult(alpha, rho, r, 0.0, 0.0, 1, RULE, gradient) for _ in range(2))

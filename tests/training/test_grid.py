@@ -101,7 +101,6 @@ PICTURED = ["--grid", "C=0.1,1,9"], ["-v", 3, "--grid", "C=0.1,1,9"], ["-C"], ["
 @pytest.mark.parametrize("options", PICTURED, ids=str)
 def test_pictures_of_searches(options, turn, svm_train, tmp_path):
     """In a commit each search has one of the formats, by turns."""
-    pytest.importorskip("matplotlib", reason="matplotlib is an optional extra")
     X, y = made(n=30)
     kind, beginning = (("png", b"\x89PNG"), ("svg", b"<?xml"))[(PICTURED.index(options) + turn) % 2]
     assert svm_train("-q", *options, "--plot", f"p.{kind}", "d", data=text_of(X, y))[0] == 0

@@ -98,7 +98,6 @@ def test_plot_without_matplotlib_names_the_extra(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("kind, beginning", [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
 def test_plot(tmp_path, kind, beginning):
-    pytest.importorskip("matplotlib", reason="matplotlib is an optional extra")
     path = tmp_path / f"run.{kind}"
     with History(plot=str(path)) as history:
         for record in RECORDS:
@@ -109,7 +108,6 @@ def test_plot(tmp_path, kind, beginning):
 
 
 def test_picture_has_a_line_for_each_class(tmp_path):
-    pytest.importorskip("matplotlib", reason="matplotlib is an optional extra")
     for count, words in ((3, ["7: worst, gap 0.5"]), (30, ["30 problems", "5: worst, gap 0.5"])):
         path = tmp_path / f"{count}.svg"
         with History(plot=str(path), target=1e-3) as history:
@@ -119,7 +117,7 @@ def test_picture_has_a_line_for_each_class(tmp_path):
                     history.record(seconds=0.1 * k, objective=2.0 - k, bound=0.0, gap=some, iteration=k, label=label)
         text = path.read_text()
         for part in (*words, "target gap: 0.001"):
-            assert f"<!-- {part} -->" in text, "matplotlib names each text in a comment"
+            assert f">{part}</text>" in text
         assert text.count("median") >= 1
 
 

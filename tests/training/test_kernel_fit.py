@@ -11,9 +11,9 @@ from svmtool.compiled import threads
 from svmtool.models.kernel_functions import Kernel
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import INTERRUPTED, StopFlag
-from svmtool.training.kernel import pair_values
+from svmtool.training.kernel import fused_pairs
 from svmtool.training.kernel.dataset import KernelSet
-from svmtool.training.kernel.fit import MIN_CONCURRENT, Fitting, enough_mb, groups
+from svmtool.training.kernel.fit import MIN_CONCURRENT, Fitting, enough_mb, packed
 from svmtool.training.kernel.train import one_vs_one as train
 
 
@@ -37,12 +37,11 @@ def bits(training):
 
 def test_groups_fit_and_hold_each_problem_once():
     needed = [5.0, 1.0, 3.0, 10.0, 4.0, 2.0]
-    found = groups(needed, 10.0)
-    assert found == [[3], [0, 4], [2, 5, 1]]
-    assert groups([], 1.0) == []
+    assert packed([3, 0, 4, 2, 5, 1], needed.__getitem__, 10.0) == [[3], [0, 4], [2, 5, 1]]
+    assert packed([], needed.__getitem__, 1.0) == []
 
 
-LIMITS = [(cache_mb, most) for cache_mb in (100.0, 0.05) for most in (0, 100, pair_values.MAX_PAIR_ROWS)]
+LIMITS = [(cache_mb, most) for cache_mb in (100.0, 0.05) for most in (0, 100, fused_pairs.MAX_PAIR_ROWS)]
 
 
 @pytest.mark.parametrize(("row", "limits"), pairs_in_turn([0, 1, 50, 52, 60, 73], LIMITS, 3))

@@ -188,7 +188,8 @@ def test_notes_have_the_factors_of_balanced_classes_and_an_audit_reads_them(svm_
     for argv in (("--balanced", "-w1", 3), ("-w1", 5), ("-t", 2, "-w1", 5)):
         assert svm_train("-q", "--gap", 1e-8, *argv, "d", "m", data=data)[0] == 0
         assert svmtool.audit(str(tmp_path / "m"), X, y).excess < 1e-6, argv
-        assert svmtool.audit(str(tmp_path / "m"), X, y, class_weight={1: 40.0}).excess > 1e-4
+        if "-t" not in argv:  # no coefficient is at its bound
+            assert svmtool.audit(str(tmp_path / "m"), X, y, class_weight={1: 40.0}).excess > 1e-4
     assert svm_train("-q", "--balanced", "d", "m", data=data)[0] == 0
     factors = dict(re.findall(r" -w(-?\d+) (\S+)", (tmp_path / "m").read_text()))
     assert {k: float(v) for k, v in factors.items()} == {f"{k:g}": len(y) / (2 * (y == k).sum()) for k in np.unique(y)}

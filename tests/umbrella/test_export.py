@@ -290,7 +290,7 @@ def test_onnx_without_the_package_says_so(svm_train, data, monkeypatch):
 
     model = trained(svm_train, ["-s", "2"], data / "breast_cancer")
     monkeypatch.setitem(sys.modules, "onnx", None)
-    with pytest.raises(SvmtoolError, match="pip install onnx"):
+    with pytest.raises(SvmtoolError, match=r"pip install 'svmtool\[onnx\]'"):
         onnx_bytes(model, "")
 
 

@@ -172,16 +172,18 @@ def test_models_of_the_originals_have_no_notes(inspect, tmp_path):
     assert found["probabilities"].startswith("by the logistic function")
 
 
-@pytest.mark.parametrize("options, groups", [(["-s", "2"], 1), (["-s", "11"], 1)])
-def test_plot_is_svg_with_the_names(inspect, svm_train, data, tmp_path, options, groups):
-    trained(svm_train, *options, data=data / "breast_cancer")
-    (tmp_path / "n").write_text("a <b> & c\n" * 30)
-    inspect("m", "--names", "n", "--top", 5, "--plot", "w.svg")
-    document = xml.dom.minidom.parse(str(tmp_path / "w.svg"))
-    assert len(document.getElementsByTagName("rect")) == 5 * groups
-    assert "a <b> & c" in "".join(
-        node.data for text in document.getElementsByTagName("text") for node in text.childNodes if node.nodeType == 3
-    )
+@pytest.mark.parametrize("kind, beginning", [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
+def test_plot_has_the_names(inspect, svm_train, data, tmp_path, kind, beginning):
+    trained(svm_train, "-s", 2, data=data / "breast_cancer")
+    (tmp_path / "n").write_text("a <b> & $c\n" * 30)
+    for k in range(2):
+        inspect("m", "--names", "n", "--top", 5, "--plot", f"{k}.{kind}")
+    content = (tmp_path / f"0.{kind}").read_bytes()
+    assert content.startswith(beginning) and (tmp_path / f"1.{kind}").read_bytes() == content
+    if kind == "svg":
+        texts = xml.dom.minidom.parseString(content).getElementsByTagName("text")
+        words = ["".join(node.data for node in text.childNodes if node.nodeType == 3) for text in texts]
+        assert words.count("a <b> & $c") == 5
 
 
 def test_plot_does_not_replace_an_input(inspect, svm_train, data, tmp_path):

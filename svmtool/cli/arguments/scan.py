@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from svmtool import registry
 from svmtool.errors import SvmtoolError, UsageError, clipped
@@ -12,10 +12,9 @@ from svmtool.numbers import parse_prefix
 from svmtool.options import check_together, strict_real, value_of
 from svmtool.options.train import GONE, LINEAR, LONG, OPTIONS, OWN, SHARE
 from svmtool.params import Request, Settings
-from svmtool.records import Record
 
 
-class Command(Record):
+class Command(NamedTuple):
     """A parsed command line."""
 
     action: str  # train | adapt | help | version | explain

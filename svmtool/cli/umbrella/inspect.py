@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import click
 
 from svmtool.cli import checks
@@ -11,6 +9,7 @@ from svmtool.cli.umbrella import FILE, names_option, stdout_line
 from svmtool.errors import SvmtoolError
 
 MAX_TABLES = 10  # up to this many classes there is a table for each
+MAX_BARS = 50  # of a table in the picture
 
 
 @click.command("inspect", short_help="Show what a model or a data file is.")
@@ -18,7 +17,7 @@ MAX_TABLES = 10  # up to this many classes there is a table for each
 @names_option
 @click.option("--top", metavar="N", type=click.IntRange(0), default=20, show_default=True, help="Show N weights.")
 @click.option("--class", "chosen", metavar="LABEL", help="Show the weights of this class only, by label or name.")
-@click.option("--plot", metavar="FILE.svg", type=FILE, help="Draw the largest weights as bars.")
+@click.option("--plot", metavar="FILE", type=FILE, help="Draw up to 50 of them as bars (.png, .svg, .pdf).")
 def command(model: str, names: str | None, top: int, chosen: str | None, plot: str | None) -> None:
     """Show what MODEL is: problem, solver, classes, certificate, largest weights, support vectors.
 
@@ -27,6 +26,7 @@ def command(model: str, names: str | None, top: int, chosen: str | None, plot: s
     MODEL is a file of svm-train, LIBLINEAR or LIBSVM.  Models of several classes show the largest weights of each
     class; those of more than 10 classes the largest of all, unless --class names one.
     """
+    from svmtool.drawing import Plot
     from svmtool.formats import names as names_file
     from svmtool.formats.models import read
     from svmtool.inspection.facts import facts
@@ -38,8 +38,7 @@ def command(model: str, names: str | None, top: int, chosen: str | None, plot: s
             raise SvmtoolError(f"{model} holds rows: --class, --plot and --names need a model")
         print_facts(model, facts_of_rows(model))
         return
-    if plot is not None and os.path.splitext(plot)[1].lower() != ".svg":
-        raise SvmtoolError(f"--plot writes SVG: name the file {os.path.splitext(plot)[0] or 'weights'}.svg")
+    picture = Plot(plot)
     beside = names_file.path_beside(model)
     checks.refuse_overwriting([("the model", model), ("--names", names), ("the names", beside)], [("--plot", plot)])
     found = read(model)
@@ -52,7 +51,7 @@ def command(model: str, names: str | None, top: int, chosen: str | None, plot: s
         every = kept
     tables = largest_of(every, called, top)
     if plot is not None:
-        draw(tables, plot, os.path.basename(model))
+        draw(tables, picture)
     print_facts(model, facts(found, called, model))
     for heading, rows in tables:
         if not rows:
@@ -98,14 +97,11 @@ def named(column, j: int, called) -> str:
     return called.feature(j) + (" (sign not certain)" if abs(float(column.w[j])) <= column.radius else "")
 
 
-def draw(tables, path: str, title: str) -> None:
-    """Write the bars of the tables; SvmtoolError if there are none."""
-    from svmtool.charts.bars import Group, horizontal_bars
-    from svmtool.formats.output import replacing
+def draw(tables, picture) -> None:
+    """Draw the largest weights of each table; SvmtoolError if there are none."""
+    from svmtool.drawing import bars, height_of_bars
 
-    groups = [Group(heading if len(tables) > 1 else "", rows) for heading, rows in tables if rows]
+    groups = [(heading, rows[:MAX_BARS]) for heading, rows in tables if rows]
     if not groups:
         raise SvmtoolError("--plot: the model has no weights to draw (its kernel is not linear, or all are zero)")
-    about = tables[0][0] if len(tables) == 1 else "largest weights of each class"
-    with replacing(path) as file:
-        file.write(horizontal_bars(groups, f"{title}: {about}").encode() + b"\n")
+    picture.draw(lambda figure: bars(figure, groups), height_of_bars([len(rows) for _, rows in groups]))

@@ -13,7 +13,7 @@ import os
 
 import numpy as np
 
-from svmtool import interrupts
+from svmtool import interrupts, systems
 from svmtool.compiled import threads
 from svmtool.compiled.loops.rows.array_loops import hash_rows
 from svmtool.data.dataset import Dataset
@@ -69,8 +69,8 @@ class RowLog:
         log = cls(path, number, 0, fd, waits=True)
         try:
             if mode is not None:
-                os.fchmod(fd, mode)
-            os.pwrite(fd, np.array([number], ENTRY).tobytes(), 0)
+                systems.set_mode(fd, mode)
+            systems.pwrite(fd, np.array([number], ENTRY).tobytes(), 0)
             os.fsync(fd)
         except OSError as e:
             log.close()
@@ -102,7 +102,11 @@ class RowLog:
     def commit(self) -> None:
         """Replace the previous log, once the state that refers to this one is written."""
         if self._waits:
+            if not systems.POSIX:  # Windows renames no open file
+                os.close(self._fd)
             os.replace(self.path + NEW_LOG, self.path)
+            if not systems.POSIX:
+                self._fd = open_regular(self.path, os.O_RDWR)
             interrupts.end_file(self.path + NEW_LOG)
         self._waits = False
 
@@ -121,7 +125,7 @@ class RowLog:
         try:
             os.ftruncate(self._fd, at)
             while data:
-                done = os.pwrite(self._fd, data, at)
+                done = systems.pwrite(self._fd, data, at)
                 data, at = data[done:], at + done
             os.fsync(self._fd)
         except OSError as e:
@@ -165,7 +169,7 @@ class RowLog:
     def _pieces(self):
         at, end = ENTRY.itemsize, ENTRY.itemsize * (1 + self.entries)
         while at < end:
-            data = os.pread(self._fd, min(ENTRY.itemsize * PIECE_ENTRIES, end - at), at)
+            data = systems.pread(self._fd, min(ENTRY.itemsize * PIECE_ENTRIES, end - at), at)
             if not data or len(data) % ENTRY.itemsize:
                 raise ModelError(f"{self.path} became shorter while it was read")
             yield np.frombuffer(data, ENTRY)
@@ -184,7 +188,7 @@ class RowLog:
 def recover_log(path: str, number: int | None) -> None:
     """Handle the NEW_LOG file of a killed run: rename a log with this number into place, remove any other."""
     try:
-        fd = open_regular(path + NEW_LOG, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+        fd = open_regular(path + NEW_LOG, os.O_RDONLY | systems.NO_LINKS)
     except FileNotFoundError:
         return
     except OSError as e:
@@ -203,7 +207,7 @@ def _not_saved(path: str, e: OSError) -> SvmtoolError:
 
 def _number_in(fd: int) -> int | None:
     """The number at the start of a log; None if the file is too short."""
-    first = os.pread(fd, ENTRY.itemsize, 0)
+    first = systems.pread(fd, ENTRY.itemsize, 0)
     return int.from_bytes(first, "little") if len(first) == ENTRY.itemsize else None
 
 
@@ -218,15 +222,13 @@ class ModelLock:
     """
 
     def __init__(self, path: str):
-        import fcntl
-
         self._name, self._fd = path + LOCK, -1
         try:
             with interrupts.Uninterrupted():
                 while not self._is_mine():
                     self.close_file()  # its last holder has removed the name since it was opened
-                    self._fd = open_regular(self._name, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0))
-                    fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    self._fd = open_regular(self._name, os.O_RDWR | os.O_CREAT | systems.NO_LINKS)
+                    systems.lock(self._fd)
                 interrupts.begin_file(self._name)
         except BlockingIOError:
             self.close_file()
@@ -250,6 +252,8 @@ class ModelLock:
     def close(self) -> None:
         """Release the lock and remove its file."""
         if self._fd >= 0:
+            if not systems.POSIX:  # Windows removes no open file
+                self.close_file()
             with contextlib.suppress(OSError):
                 os.unlink(self._name)
             interrupts.end_file(self._name)

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from svmtool import systems
 from svmtool.compiled import threads
 from svmtool.compiled.loops.rows.array_loops import check_indices, check_values, sum_indices, sum_words
 from svmtool.data.dataset import Dataset
@@ -33,7 +34,7 @@ CHECK = "check"  # key of the digest of the other fields
 ARRAYS = {"labels": "f8", "indptr": "i8", "indices": "i4", "values": "f8"}
 COUNTS = {"rows": 1 << 48, "pairs": 1 << 48, "features": (1 << 31) - 1}  # fields with counts, and their limits
 HEADER_BYTES = 1 << 14  # longer than any header: reading stops here
-OPEN_FLAGS = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # does not follow links or wait at pipes
+OPEN_FLAGS = systems.PRIVATE | systems.NO_LINKS | systems.NO_WAITING  # does not follow links or wait at pipes
 PIECE_NUMBERS = 1 << 18  # about this many numbers are verified between two checks of the memory
 CHECKSUM_MODULUS = 1 << 64
 
@@ -152,7 +153,7 @@ def has_name(fd: int, folder: Path) -> bool:
 
 
 def is_mine(facts: os.stat_result) -> bool:
-    return facts.st_uid == os.geteuid()
+    return facts.st_uid == systems.user()
 
 
 def _refuse_shared(fd: int, name: str) -> None:
@@ -185,7 +186,7 @@ def _file(folder: int, name: str) -> Iterator[int]:
 def _header(fd: int) -> dict[str, Any]:
     """Read the header from an open file and verify its digest."""
     try:
-        header = json.loads(os.pread(fd, HEADER_BYTES, 0))
+        header = json.loads(systems.pread(fd, HEADER_BYTES, 0))
         whole = header.pop(CHECK) == _digest(header)
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         whole = False

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import glob
 import hashlib
 import os
@@ -26,6 +25,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from svmtool import systems
 from svmtool.data.dataset import Dataset
 from svmtool.data.mapped_arrays import MappedArrays
 from svmtool.errors import SvmtoolError
@@ -117,7 +117,7 @@ class DiskReading:
             folder = Path(self.path).parent / (Path(self.path).name + ".rows")
         else:  # each user of a shared folder has a row folder
             path = Path(self.path).resolve()
-            where = hashlib.sha256(os.fsencode(f"{path.parent} {os.geteuid()}")).hexdigest()[:8]
+            where = hashlib.sha256(os.fsencode(f"{path.parent} {systems.user()}")).hexdigest()[:8]
             folder = Path(self.scratch) / f"{path.name}.{where}.rows"
         own_link = folder.is_symlink() and not belongs_to_another(folder)
         return Path(os.path.realpath(folder)) if own_link else folder
@@ -195,7 +195,7 @@ def _claimed(folder: Path) -> Iterator[tuple[int, bool]]:
     Raises BlockingIOError if another run holds the lock, NotADirectoryError, or FileNotFoundError.
     """
     with opened(folder) as fd:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        systems.lock(fd)
         yield fd, has_name(fd, folder)
 
 

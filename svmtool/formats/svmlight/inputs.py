@@ -19,6 +19,7 @@ from svmtool.formats.svmlight.table import RawTable, joined, parse_bytes, read_r
 from svmtool.limits import EndedError, StopFlag, until
 from svmtool.numbers import parse_number
 from svmtool.progress import doing
+from svmtool.systems import POSIX
 from svmtool.tolerances import MIB
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ def arriving_rows(stopped: Callable[[], bool]) -> Iterator[RawTable | None]:
     fd, line, ended = sys.stdin.fileno(), 0, False
     rest, length = [], 0  # pieces of an incomplete line, and their bytes
     while not ended and not stopped():
-        if not select.select([fd], [], [], WAIT_SECONDS)[0]:
+        if POSIX and not select.select([fd], [], [], WAIT_SECONDS)[0]:
             yield None
             continue
         try:

@@ -107,7 +107,7 @@ def read_raw(source: Source, first_index: int = 1, form: int = LABELLED, dtype: 
         except DataError:
             if not additions.tolerant:
                 raise
-            source.rewind()  # perhaps it has additions: blocks of lines tell
+            source.rewind()  # perhaps it has additions, which blocks of lines show
     return list(raw_tables(source, first_index=first_index, form=form, dtype=dtype))
 
 

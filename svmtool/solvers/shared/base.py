@@ -6,7 +6,7 @@ import math
 import sys
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from svmtool.limits import StopFlag as StopFlag
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.task import SolverResult
 from svmtool.progress import reached
-from svmtool.records import Record
 from svmtool.solvers.shared.stalling import Progress
 from svmtool.tolerances import ROUNDOFF_GAP
 
@@ -94,7 +93,7 @@ class Result(SolverResult):
                 setattr(self, name, whole)
 
 
-class Plan(Record):
+class Plan(NamedTuple):
     """The method that a solver chooses for a problem before its first step.
 
     method: a key of the solver's METHODS.  why: the facts that decided, for --explain and the solver log.
@@ -271,7 +270,7 @@ def bias_only(monitor: Monitor, w: np.ndarray, alpha: np.ndarray | None = None) 
     return Result(w, OPTIMAL, monitor.iterations, monitor.history, alpha)
 
 
-class Rule(Record):
+class Rule(NamedTuple):
     """LIBLINEAR's stopping rule of a number, or none: the solver then continues to the exact minimiser.
 
     A run ends once it holds, with a small certified gap where that is cheap (the solver's text says when), and at the
@@ -293,7 +292,7 @@ class Rule(Record):
     gap: float = -1.0
 
 
-class Tolerance(Record):
+class Tolerance(NamedTuple):
     """The rule of a paper's algorithm: its own tolerance, the value of -e.
 
     seeded: whether a start is the solution at another C, or where an earlier turn of this run ended: no mere guess.

@@ -9,7 +9,7 @@ import contextlib
 import os
 from bisect import bisect_left
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from svmtool.certify.linear import Certificate, certify_sums, worst
 from svmtool.data.class_statistics import ClassStatistics
 from svmtool.data.csr import CsrRows
 from svmtool.data.dataset import Dataset
-from svmtool.data.labels import cost_factors, first_appearance, whole_labels
+from svmtool.data.labels import cost_factors, first_appearance, weightings, whole_labels
 from svmtool.errors import ModelError, SvmtoolError
 from svmtool.formats import adaptable
 from svmtool.formats.adaptable import state as adaptable_state
@@ -32,6 +32,7 @@ from svmtool.objectives.normal_equations import NormalEquations, equations_of
 from svmtool.papers.running import matrix
 from svmtool.params import Settings
 from svmtool.registry.row import ADAPTABLE_FEATURES
+from svmtool.solvers.shared.base import INTERRUPTED
 from svmtool.tolerances import EPS
 from svmtool.training.adapting import paper_form
 from svmtool.training.inputs import refuse_overflow
@@ -193,11 +194,11 @@ class Adaptable:
     def _change(self, table: Dataset, r: np.ndarray, sign: float) -> None:
         """Add rows with the weights r (sign 1) or remove them (-1)."""
         self.check(table)
-        arriving = self._arriving(table)
+        rows, place, factor = self._arriving(table)
         form = self._form()
         if form is not None:
             try:
-                form.change(matrix(arriving.rows), arriving.place, r, sign, arriving.factor)
+                form.change(matrix(rows), place, r, sign, factor)
             except paper_form.RowError:
                 self.form = None
                 raise
@@ -208,14 +209,17 @@ class Adaptable:
         labels, number, _ = first_appearance(table.labels)
         self.state.sums.update(rows, labels, number, r, sign)
 
-    def _arriving(self, table: Dataset) -> _Arriving:
-        """The rows of a table as problems see them; the sums get their features and labels."""
+    def _arriving(self, table: Dataset) -> tuple[CsrRows, np.ndarray, np.ndarray]:
+        """The rows of a table as problems see them, the place of each label, and the labels' factors.
+
+        The sums get their features and labels.
+        """
         sums = self.state.sums
         labels, number, _ = first_appearance(table.labels)
         sums.reserve(table.n_features, labels)
         factor, _ = cost_factors(sums.labels, self.state.class_weights)
         place = np.array([sums.labels.index(label) for label in labels], np.int64)[number]
-        return _Arriving(CsrRows(table.indptr, table.indices, table.values, sums.m, self.state.bias), place, factor)
+        return CsrRows(table.indptr, table.indices, table.values, sums.m, self.state.bias), place, factor
 
     def _form(self) -> paper_form.PaperForm | None:
         """P and w of the present rows; None with --method fast."""
@@ -265,19 +269,11 @@ class Adaptable:
         return [line.decode() for line in self.state.model.splitlines() if line.startswith(head)]
 
     def solve_and_write(self) -> None:
-        """Write state and model.  If the run ends between the two, the model can be rewritten from the state."""
+        """Solve for the current rows, and write the files."""
         model, certificate = self.solve()
         state, calibrated = self.state, SIGMOID_NOTE.encode() in self.state.model
-        state.before = signature(content_of(self.target))
         state.inverses, state.w = (None, None) if (form := self._form()) is None else (form.inverses, form.W)
-        state.model = b"".join(linear.text_of(model))
-        log = self.log_at_target()
-        log.flush()
-        state.log, state.entries = log.number, log.entries
-        with interrupts.Uninterrupted():
-            adaptable_state.write(self.target, state)
-            log.commit()
-            linear.write_text(self.target, [state.model])
+        write_files(self.target, model, state, self.log_at_target())
         if calibrated:
             self.console.warn(
                 f"WARNING: {self.target} no longer has probabilities (-b 1), which need all rows: train again"
@@ -289,14 +285,6 @@ class Adaptable:
             self.log.close()
         for lock in self._locks:
             lock.close()
-
-
-class _Arriving(NamedTuple):
-    """Rows that are added or removed: with the model's features, the place of each label, and the labels' factors."""
-
-    rows: CsrRows
-    place: np.ndarray
-    factor: np.ndarray
 
 
 Known = tuple[np.ndarray, np.ndarray]  # w and (I + 2 C S)^-1 of a problem, from a PaperForm
@@ -373,3 +361,108 @@ def entries(hashes: np.ndarray, added: np.ndarray) -> np.ndarray:
     more[np.cumsum(1 + added) - 1 - added] = False
     records[more] ^= ADDED
     return records
+
+
+def write_files(path: str, model: LinearModel, state: State, log: RowLog) -> None:
+    """Write log, state and model.  If the run ends between the last two, the model can be rewritten from the state."""
+    state.before, state.model = signature(content_of(path)), b"".join(linear.text_of(model))
+    log.flush()
+    state.log, state.entries = log.number, log.entries
+    with interrupts.Uninterrupted():
+        adaptable_state.write(path, state)
+        log.commit()
+        linear.write_text(path, [state.model])
+
+
+class TrainingState:
+    """What is kept of a training for the files beside its model.
+
+    hashes: of the rows of positive weight; results: of the training, one for each problem.
+    """
+
+    def __init__(self, settings: Settings, hashes: np.ndarray, sums: ClassStatistics, results: list[Any]):
+        self.problem, self.hashes, self.sums = settings.problem, hashes, sums
+        self.taken = results[0].taken if results else None  # how often FALSVM added each row, else None
+        self.form = _trained_form(settings, sums, results) if settings.row.printed else None
+
+    def write(self, path: str, model: LinearModel) -> None:
+        """Write log, state and model; the caller holds the lock."""
+        s, log_path = self.problem, path + adaptable.ROWS_SUFFIX
+        recover_log(log_path, adaptable_state.log_number(path))
+        with contextlib.closing(RowLog.create(log_path)) as log:
+            log.append(self.hashes if self.taken is None else entries(self.hashes, self.taken))
+            state = State(s.solver, s.C, s.bias, s.class_weights, self.sums)
+            if self.form is not None:
+                state.inverses, state.w = self.form.inverses, self.form.W
+            write_files(path, model, state, log)
+
+
+def state_of(settings: Settings, table: Dataset, done: Any) -> TrainingState | None:
+    """The TrainingState of a Training on a table; None where a model without rows added later is all that there is."""
+    table = table.in_use()
+    if done.sums is None or not _is_adaptable(settings, table):
+        return None
+    return TrainingState(settings, hashes_of(table), done.sums, done.results)
+
+
+def _trained_form(settings: Settings, sums: ClassStatistics, results: list[Any]) -> paper_form.PaperForm:
+    """P and w of a training, as far as its results have them, else from the sums."""
+    s, labels = settings.problem, list(sums.labels)
+    factor, _ = cost_factors(labels, s.class_weights)
+    before, keys = None, weightings(labels, factor)
+    if len(keys) == len(results) > 0:
+        inverses = {key: r.inverse for key, r in zip(keys, results, strict=True) if r.inverse is not None}
+        before = paper_form.PaperForm(labels, inverses, np.stack([r.w for r in results], axis=1), s.C, s.bias)
+    return paper_form.form_of(sums, s.C, s.bias, factor, before)
+
+
+def _is_adaptable(settings: Settings, table: Dataset) -> bool:
+    return settings.row.optimal or len(first_appearance(table.labels)[0]) <= MAX_LABELS
+
+
+def save(path: str, model: LinearModel) -> bool:
+    """Write a model, with the state of its training if it has one; returns whether all was written."""
+    if model.state is None or not may_be_replaced(path):
+        linear.write(path, model)
+        return model.state is None
+    with contextlib.closing(locked(path)):
+        model.state.write(path, model)
+    return True
+
+
+class NewState:
+    """State and row log of a new model, locked until `close`; created before training, which may free the rows."""
+
+    def __init__(self, settings: Settings, table: Dataset, model_path: str):
+        """table: the rows of positive weight."""
+        self.settings, self.path, self.features = settings, model_path, table.n_features
+        self.hashes = hashes_of(table)
+        self._lock = locked(model_path)
+
+    def write(self, done: Any) -> None:
+        """Write log, state and model of a Training."""
+        s, sums = self.settings.problem, done.sums
+        if sums is None and len(self.hashes):
+            if done.status is INTERRUPTED:
+                raise KeyboardInterrupt  # nothing is written, as after Ctrl-C before the training
+            raise SvmtoolError(
+                f"{self.path} is not written: the run ended before its state, which is of all rows, was computed"
+            )
+        if sums is None:
+            sums = ClassStatistics([label for label, _ in s.class_weights], self.features)
+        TrainingState(self.settings, self.hashes, sums, done.results).write(self.path, done.model)
+
+    def close(self) -> None:
+        """Unlock the model."""
+        self._lock.close()
+
+
+def new_state(settings: Settings, table: Dataset, model_path: str, console: Any) -> NewState | None:
+    """The NewState of a training; None, with a warning or the solver's message, where a state is impossible."""
+    used = table.in_use()
+    if not _is_adaptable(settings, used):
+        return None
+    if model_path != "-" and may_be_replaced(model_path):
+        return NewState(settings, used, model_path)
+    console.warn(f"WARNING: {model_path} is not a regular file and has no state beside it: rows cannot be added later")
+    return None

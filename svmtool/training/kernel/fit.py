@@ -172,32 +172,23 @@ class Fitting:
 
     def _take_turns(self, one: Callable[[int, StopFlag], None], problems: list[int], needed: list[float]) -> None:
         """Call one(k, stop) for each k of `problems`, which take `needed` MB each."""
-        arranged, count = groups(needed, self.settings.run.cache_mb), threads.count()
+        largest_first = sorted(range(len(needed)), key=lambda k: -needed[k])
+        arranged = packed(largest_first, needed.__getitem__, self.settings.run.cache_mb)
+        count = threads.count()
         beside = [min(count, len(group)) if count < MIN_CONCURRENT * len(group) else 1 for group in arranged]
         shares = TimeShares(self.stop, len(problems), max(beside))
-
-        def work(at: int) -> None:
-            one(problems[at], shares.next())
-
-        def side_by_side(group: list[int]) -> None:
-            threads.run_blocks(lambda b: work(group[b]), len(group))
-
         for group, at_once in zip(arranged, beside, strict=True):
-            if at_once > 1:
-                side_by_side(group)
-            else:  # few problems: the threads work on one of them
-                for at in group:
-                    work(at)
 
-    def with_cost(self, C: float) -> Fitting:
-        """The same Fitting with another C."""
-        inner = Fitting(self.settings.replace(C=C), self.report, self.stop, self.together, self.lines)
-        inner.started = self.started
-        return inner
+            def work(b: int, group: list[int] = group) -> None:
+                one(problems[group[b]], shares.next())
 
-    def within(self, **changes) -> Fitting:
-        """A Fitting with changed settings for a run within this one: no reports, the same stop."""
-        inner = Fitting(self.settings.replace(**changes), None, self.stop, self.together)
+            # few problems: the threads work on one of them
+            (threads.run_blocks if at_once > 1 else limits.in_turn)(work, len(group))
+
+    def changed(self, told: bool, **changes: Any) -> Fitting:
+        """A Fitting with changed settings for a run within this one, which ends with it; told: it reports records."""
+        report, lines = (self.report, self.lines) if told else (None, None)
+        inner = Fitting(self.settings.replace(**changes), report, self.stop, self.together, lines)
         inner.started = self.started
         return inner
 
@@ -216,11 +207,6 @@ def shares_of(whole: float, sizes: list[int], row_mb: float) -> tuple[list[float
 def enough_mb(n: int) -> float:
     """MB for all rows of a kernel matrix of n rows and a working set of all of them."""
     return (8 * n * n + 64 * n) / MIB
-
-
-def groups(needed: list[float], whole: float) -> list[list[int]]:
-    """The places in `needed`, largest first, in groups that take at most `whole` together."""
-    return packed(sorted(range(len(needed)), key=lambda k: -needed[k]), needed.__getitem__, whole)
 
 
 def packed(items: Iterable[int], needed: Callable[[int], float], whole: float) -> list[list[int]]:

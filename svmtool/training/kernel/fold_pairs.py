@@ -18,10 +18,9 @@ from svmtool.kernels.problems import Norms, NuSvc, Points
 from svmtool.kernels.results import KernelResult
 from svmtool.kernels.tiles import tiles_of
 from svmtool.tolerances import MIB
+from svmtool.training.kernel import fused_pairs
 from svmtool.training.kernel.dataset import ClassPairs, pair_problem
 from svmtool.training.kernel.fit import Fitting, Solved
-from svmtool.training.kernel.fused_pairs import ENDS, has_steps, limits_of, steps
-from svmtool.training.kernel.pair_values import MAX_DOUBLE_ROWS, MEMORY_SHARE, values_between
 from svmtool.training.validation.folds import fold_rows
 
 COPIES = 3  # of a pair's matrix, with those of a fold's blocks and of its steps
@@ -44,9 +43,9 @@ def values_of_folds(
     folds: order and starts of each pair, as `liblinear_folds` returns them.
     """
     found: list[list[Held | None]] = [[None] * (len(starts) - 1) for _, starts in folds]
-    s, most = fitting.settings, MAX_DOUBLE_ROWS if fitting.together is None else fitting.together
-    largest = min(most, np.sqrt(MEMORY_SHARE * s.run.cache_mb * MIB / (8.0 * COPIES)))
-    if not has_steps(pairs, s) or s.row.loss == "least squares":
+    s, most = fitting.settings, fused_pairs.MAX_DOUBLE_ROWS if fitting.together is None else fitting.together
+    largest = min(most, np.sqrt(fused_pairs.MEMORY_SHARE * s.run.cache_mb * MIB / (8.0 * COPIES)))
+    if not fused_pairs.has_steps(pairs, s) or s.row.loss == "least squares":
         return found
 
     def one(k: int) -> None:
@@ -64,7 +63,8 @@ class _Folds:
         points = pairs.points.take(pairs.rows(k))
         self.pairs, self.k, self.fitting, self.kernel = pairs, k, fitting, points.kernel
         tiles = tiles_of(points.rows, points.kernel, points.matrix, np.float64)
-        self.K, self.norms = values_between(tiles, tiles), None if points.rows is None else points.rows.square_norms()
+        self.K = fused_pairs.values_between(tiles, tiles)
+        self.norms = None if points.rows is None else points.rows.square_norms()
 
     def held(self, order: np.ndarray, starts: np.ndarray) -> list[Held | None]:
         """What each fold holds out; None where its steps give no result, or its training rows are of one class."""
@@ -91,17 +91,18 @@ class _Folds:
         nu = s.problem.nu if isinstance(problem, NuSvc) else 0.0
         if nu and not 1.0 <= 0.5 * nu * (n + m) <= min(n, m):  # infeasible, or without losses
             return None
-        bounds = np.array([limits_of(problem if nu else None, (n, m), costs)])
+        bounds = np.array([fused_pairs.limits_of(problem if nu else None, (n, m), costs)])
         own, cross, others = self._block(mine, mine), self._block(mine, theirs), self._block(theirs, theirs)
         folds = len(self.pairs.pairs) * max(1, len(self.K) // max(1, len(outside)))
-        arrays, finish = steps(own, cross, others, np.array([m]), bounds, s, nu, folds, self.kernel.positive)
+        positive = self.kernel.positive
+        arrays, finish = fused_pairs.steps(own, cross, others, np.array([m]), bounds, s, nu, folds, positive)
         finish(0)
         a, a_others, F, F_others, out = arrays
         why, rounds, value, gap, relative, _, rho, r = out[0].tolist()
         if why == loops.UNSOLVED or not gap - value <= max(bounds[0, 3], 0.0):
             return None
         alpha, gradient = np.concatenate((a[0], a_others)), np.concatenate((-F[0], F_others))
-        result = KernelResult(alpha, rho + 0.0, r + 0.0, value, relative, int(rounds), ENDS[why], gradient)
+        result = KernelResult(alpha, rho + 0.0, r + 0.0, value, relative, int(rounds), fused_pairs.ENDS[why], gradient)
         result.primal = gap - value
         function = problem.decision_function(result)
         text = Solved(function, result, NOT_CERTIFIED).text() + f"Total nSV = {np.count_nonzero(function.coef)}\n"

@@ -1,4 +1,4 @@
-"""Trains models with kernels: one problem for each pair of classes, or one problem over all rows for other kinds."""
+"""Training with a kernel: one problem for each pair of classes, or one over all rows for other kinds of labels."""
 
 from __future__ import annotations
 
@@ -10,16 +10,148 @@ from typing import Any
 
 import numpy as np
 
+from svmtool import params, registry
 from svmtool.certify.linear import worst
+from svmtool.errors import SvmtoolError
+from svmtool.formats.models import kernel
+from svmtool.formats.svmlight.inputs import Reading, weighted
 from svmtool.kernels.problems import AnyProblem, EpsilonSvr, HardOneClass, KernelProblem, NuSvr, OneClass
+from svmtool.limits import StopFlag
 from svmtool.models.kernel import FEATURES_NOTE, KernelModel
-from svmtool.params import PRECOMPUTED, Settings, kernel_of
-from svmtool.solvers.shared.base import Status
-from svmtool.training.kernel.dataset import ClassPairs, KernelSet
-from svmtool.training.kernel.fit import Fitting, Solved
+from svmtool.params import PRECOMPUTED, Request, Settings, kernel_of, tolerance
+from svmtool.solvers.shared.base import Plan, Status
+from svmtool.training import intent, pipeline
+from svmtool.training.kernel.dataset import ClassPairs, KernelSet, kernel_set, refuse_unusable
+from svmtool.training.kernel.fit import Fitting, Solved, rule_of, shares_of
+from svmtool.training.lines import SolverLines
 from svmtool.training.notices import first_of
 from svmtool.training.outcome import Training, notes
-from svmtool.training.validation.folds import GlibcRand
+from svmtool.training.validation.folds import TOO_MANY, AnyFolds, GlibcRand, Keep
+
+
+class Job(pipeline.Job):
+    """The training of a command with a kernel."""
+
+    def __init__(self, settings: Settings, request: Request, data: Reading, console: Any):
+        rows = checked(settings, request, data, console.warn)
+        super().__init__(settings, request, rows, rows.table)
+
+    def folds(self, wanted: int, console: Any) -> Any:
+        """See pipeline.Job."""
+        return KernelFolds(self._rows[0], self.settings, wanted, say=console.solver)
+
+    def train(self, report: Callable[..., None] | None, stop: StopFlag, lines: SolverLines) -> Training:
+        """See pipeline.Job."""
+        return trained(self._rows.pop(), Fitting(self.settings, report, stop, lines=lines))
+
+    def write(self, path: str, done: Training) -> None:
+        """See pipeline.Job."""
+        kernel.write(path, done.model)
+
+
+class KernelFolds(AnyFolds):
+    """The folds of a training set with a kernel, as LIBSVM draws them.
+
+    rand: continues a sequence of random numbers; None: a new one.  say: receives LIBSVM's text of each training.
+    """
+
+    too_many = f"WARNING: # folds ({{}}) > # data ({{}}). {TOO_MANY}"
+
+    def __init__(
+        self, data: KernelSet, settings: Settings, wanted: int, rand: GlibcRand | None = None,
+        say: Callable[[str], object] = lambda text: None,
+    ):  # fmt: skip
+        self.data, self._say, self._rand = data, say, rand or GlibcRand(settings.run.seed)
+        self._classifies = settings.row.kind == "classification"
+        super().__init__(data.table, settings.replace(stratified=self._classifies), wanted, self._rand)
+
+    def evaluate(
+        self, settings: Settings, stop: StopFlag, warm: list | None = None, keep: Keep | None = None,
+        *_: Any, **__: Any,
+    ) -> tuple[np.ndarray, bool]:  # fmt: skip
+        """See AnyFolds; models have probabilities with -b 1, and nothing is a warm start."""
+        fit, rand, known = trainer(settings), self._rand if self._classifies else None, set(self.warnings)
+
+        def train(k: int, inside: np.ndarray, outside: np.ndarray, share: StopFlag) -> tuple[Any, Any, list[str]]:
+            done = fit(self.data.take(inside), Fitting(settings, None, share), rand)
+            if stop.set:
+                raise KeyboardInterrupt
+            if done.lacking:
+                raise SvmtoolError(f"ERROR: -v with -b 1: {done.lacking}")
+            self._say(done.text)
+            new = [text for text in dict.fromkeys(done.warnings) if text not in known]
+            known.update(new)
+            return done.model, done.status, new
+
+        return self._each(train, stop, keep, 1), False
+
+    def answers(self, model: Any, decisions: np.ndarray) -> np.ndarray:
+        """See AnyFolds; with -b 1 the most probable class."""
+        if model.labels is None or len(model.labels) < 2 or model.probA is None:
+            return model.labels_from(decisions)
+        return np.array(model.labels, dtype=np.float64)[np.argmax(model.probabilities(decisions), axis=1)]
+
+
+def checked(
+    settings: Settings, request: Request, data: Reading, warn: Callable[[str], None] | None = None
+) -> KernelSet:
+    """The training set, after the checks in LIBSVM's order; SvmtoolError for the first fault.
+
+    warn: of odd labels and of weights that leave rows out.
+    """
+    table = data.table()
+    if not len(table):
+        raise SvmtoolError(f"{data.path} has no rows: there is nothing to train on")
+    rows = kernel_set(table, settings, data.path)
+    params.check_kernel_after_reading(settings)
+    rows = KernelSet(weighted(table, request.weights, warn), rows.kernel)
+    refuse_unusable(rows, settings)
+    warnings = intent.warnings(settings, request.given, table.labels, data.path)
+    if warn is not None:
+        warn(*warnings, *intent.unused_queries(settings, table, data.path))
+    return rows
+
+
+def methods(settings: Settings, request: Request, data: Reading) -> tuple[Settings, list[tuple[str, str]]]:
+    """--explain: the settings, and a fact for each method with which problems begin; SvmtoolError as in training."""
+    with np.errstate(all="ignore"):
+        rows, fitting = checked(settings, request, data).in_use()[0], Fitting(settings)
+        if settings.row.kind == "classification":
+            found = _of_pairs(ClassPairs(rows, settings), fitting)
+        else:
+            plan = _plan(problem_of(rows, settings), settings, settings.run.cache_mb)
+            found = registry.planned(settings.row, [plan])
+    return settings, [("method", text) for text in found]
+
+
+def _plan(problem: AnyProblem, settings: Settings, cache_mb: float) -> Plan:
+    """The plan of the settings' solver for one problem, which has cache_mb for kernel rows."""
+    problem.cache_mb, problem.options = cache_mb, settings.run.options
+    return registry.planner(settings.row)(problem, rule_of(tolerance(settings)))
+
+
+def _of_pairs(pairs: ClassPairs, fitting: Fitting) -> list[str]:
+    """A line for each method; of several pairs of classes with their number, and the reason of the largest."""
+    from svmtool.training.kernel import fused_pairs
+
+    s, count = fitting.settings, len(pairs.pairs)
+    batch, found, together = fused_pairs.batch_of(pairs, fitting), [], set()
+    if batch is not None:
+        together = {batch.place[i, j] for i, some in enumerate(batch.partners) for j in some}
+        found.append(f"{fused_pairs.METHOD}: {len(together)} of {count}, {batch.why}")
+    alone = sorted(set(range(count)) - together, key=lambda k: -sum(pairs.counts[k]))
+    sizes = [sum(pairs.counts[k]) for k in alone]
+    shares = [s.run.cache_mb] if len(alone) == 1 else shares_of(s.run.cache_mb, sizes, pairs.row_mb)[1]
+    plans: dict[str, list[Plan]] = {}
+    for k, share in zip(alone, shares, strict=True):
+        plan = _plan(pairs.problem(pairs.points.take(pairs.rows(k)), k), s, share)
+        plans.setdefault(plan.method, []).append(plan)
+    for name, some in plans.items():
+        of_several, why = "" if count == 1 else f"{len(some)} of {count} pairs of classes", some[0].why
+        facts = filter(None, (of_several, f"the largest: {why}" if of_several and why else why))
+        found.append(": ".join(filter(None, (registry.methods(s.row)[name], "; ".join(facts)))))
+    return found
+
 
 # C = inf: the first cost, its growth and the largest, in units of the kernel's size.  Beyond, margins are round-off.
 FIRST_HARD_COST, HARD_GROWTH, MAX_HARD_COST = 1e3, 1e3, 1e12
@@ -61,7 +193,7 @@ def without_errors(
     size, step = HardOneClass(data.points()).size, FIRST_HARD_COST
     spread = float(np.abs(labels - np.median(labels)).max(initial=0.0)) or 1.0
     while True:
-        inner = fitting.with_cost(step * spread / size if size > 0.0 else step)
+        inner = fitting.changed(True, C=step * spread / size if size > 0.0 else step)
         done = train(data, inner, None if rand is None else copy.deepcopy(rand))
         if fitting.stop.ended() or not any(s.function.bounded for s in done.solved):
             return done
@@ -94,13 +226,13 @@ def one_vs_one(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None)
     for k, done in zip(unsolved, others, strict=True):
         solved[k] = done
     texts, lacking = [f.text() for f in solved], ""
-    sigmoids: list[tuple[float, float]] | None = None
+    sigmoids: Any = None
     doubtful: list[str] = []
     if fitting.settings.run.probability and rand is not None:
         from svmtool.training import calibration
 
         try:
-            sigmoids, own, doubtful = calibration.pair_sigmoids(pairs, fitting, one_vs_one, rand)
+            sigmoids, doubtful, own = calibration.pair_sigmoids(pairs, fitting, one_vs_one, rand)
             texts = [before + text for before, text in zip(own, texts, strict=True)]
         except calibration.NotCalibratedError as e:
             lacking = str(e)
@@ -111,7 +243,7 @@ def one_vs_one(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None)
     without = [(p, f.function.warning) for p, f in zip(pairs.pairs, solved, strict=True) if f.function.warning]
     sentences = [f"WARNING: classes {names[i]} and {names[j]}: {text}" for (i, j), text in without]
     warnings += [*first_of(sentences, f"pairs of classes, of {len(pairs.pairs)} in all,"), *doubtful]
-    return _training(model, solved, text, warnings, lacking, _numbers(used, pairs.order[support]))
+    return _training(model, solved, text, warnings, lacking, pairs.order[support], used)
 
 
 def _model(
@@ -135,20 +267,10 @@ def _model(
     probA, probB = (None, None) if sigmoids is None else np.array(sigmoids).reshape(-1, 2).T.copy()
     rho = np.array([fit.function.rho for fit in solved])
     coef = np.ascontiguousarray(coef[:, support])
-    parts = data.support(support)
-    model = KernelModel(
-        pairs.settings.row.word,
-        data.kernel,
-        tuple(pairs.classes.labels),
-        count,
-        rho,
-        coef,
-        nr_sv,
-        *parts,
-        probA=probA,
-        probB=probB,
-    )
-    return model, support
+    return KernelModel(
+        pairs.settings.row.word, data.kernel, tuple(pairs.classes.labels), count, rho, coef, nr_sv,
+        *data.support(support), probA=probA, probB=probB,
+    ), support  # fmt: skip
 
 
 def single(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> Training:
@@ -170,28 +292,24 @@ def single(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> 
                 values = model.decision_values(data.table)[:, 0]
                 model.density_marks = calibration.density_marks(values, data.table.factors)
             else:
-                sigma, more = calibration.laplace_scale(data, fitting, single, rand)
+                sigma, more = calibration.laplace_scale(data, fitting, functools.partial(KernelFolds, data, rand=rand))
                 model.probA = np.array([sigma])
                 text += more
         except calibration.NotCalibratedError as e:
             lacking = str(e)
     warnings = [f"WARNING: {warning}"] if (warning := fit.function.warning) else []
-    return _training(model, [fit], text, warnings, lacking, _numbers(used, support))
+    return _training(model, [fit], text, warnings, lacking, support, used)
 
 
 def _training(
-    model: KernelModel, solved: list[Solved], text: str, warnings: list[str], lacking: str, support: np.ndarray
-) -> Training:
-    """The Training of solved problems."""
+    model: KernelModel, solved: list[Solved], text: str, warnings: list[str], lacking: str, support: np.ndarray,
+    used: np.ndarray | None,
+) -> Training:  # fmt: skip
+    """The Training of solved problems; support: among the rows in use, which are `used`, None for all."""
     certificate = worst([one.certificate for one in solved])
     done = Training(model, [one.result for one in solved], certificate, warnings, text)
-    done.solved, done.lacking, done.support = solved, lacking, support
+    done.solved, done.lacking, done.support = solved, lacking, support if used is None else used[support]
     return done
-
-
-def _numbers(used: np.ndarray | None, support: np.ndarray) -> np.ndarray:
-    """Numbers of rows among the rows in use (None: all) as numbers of the whole set."""
-    return support if used is None else used[support]
 
 
 def problem_of(data: KernelSet, settings: Settings) -> KernelProblem:

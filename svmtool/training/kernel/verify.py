@@ -257,15 +257,11 @@ def certified(
             found = certifier.certificate_of(problem, result.alpha, exact, rho, result.r)
             found.seen = exact, 0.0
         if isinstance(problem, NuSvr) and found.seen is not None:  # the model holds w and rho, which determine r
-            (gradient, apart), sampled = found.seen, found.sampled
-            result.r = certifier.best_tube(problem, gradient, result.rho)
-            found = certifier.certificate_of(problem, result.alpha, gradient, result.rho, result.r, 1.0, apart)
-            found.sampled, found.seen = sampled, (gradient, apart)
+            result.r = certifier.best_tube(problem, found.seen[0], result.rho)
+            found = _with_constants(problem, result, found, result.rho, result.r)
         if isinstance(problem, OneClass) and found.seen is not None:
-            (gradient, apart), sampled = found.seen, found.sampled
-            result.rho, result.zero = problem.plane(result.alpha, gradient, apart)
-            found = certifier.certificate_of(problem, result.alpha, gradient, result.rho, 0.0, 1.0, apart)
-            found.sampled, found.seen = sampled, (gradient, apart)
+            result.rho, result.zero = problem.plane(result.alpha, *found.seen)
+            found = _with_constants(problem, result, found, result.rho, 0.0)
             if result.zero:
                 found.primal, found.dual = 0.0, min(found.dual, 0.0)
                 found.gap = problem.relative(0.0, found.dual)
@@ -286,13 +282,20 @@ def _with_best_constants(problem: AnyProblem, result: KernelResult, found: Certi
     if not isinstance(problem, KernelProblem) or isinstance(problem, HardOneClass) or problem.shrunk < 1.0:
         return found
     assert found.seen is not None
-    gradient, apart = found.seen
-    _, rho, r = certifier.best_constant(problem, gradient)
-    other = certifier.certificate_of(problem, result.alpha, gradient, rho, r, 1.0, apart)
+    _, rho, r = certifier.best_constant(problem, found.seen[0])
+    other = _with_constants(problem, result, found, rho, r)
     if not other.primal < found.primal:
         return found
-    other.sampled, other.seen = found.sampled, found.seen
     result.rho, result.r, result.replaced = rho + 0.0, r + 0.0, True
+    return other
+
+
+def _with_constants(problem: AnyProblem, result: KernelResult, found: Certificate, rho: float, r: float) -> Certificate:
+    """A certificate with other constants."""
+    assert found.seen is not None
+    gradient, apart = found.seen
+    other = certifier.certificate_of(problem, result.alpha, gradient, rho, r, 1.0, apart)
+    other.sampled, other.seen = found.sampled, found.seen
     return other
 
 

@@ -53,7 +53,7 @@ HINGES, SOUND_FOR_HINGES = ("hinge", "Lp hinge"), 31  # losses that the solver o
 # kind of labels of a registry row -> module and class
 REDUCTIONS = {
     "one-vs-one": ("svmtool.training.reductions.one_vs_one", "OneVsOne"),  # a classification with --one-vs-one
-    "multi-label": ("svmtool.training.reductions.multilabel", "MultiLabel"),  # a classification of label sets
+    "multi-label": ("svmtool.training.reductions.one_vs_rest", "MultiLabel"),  # a classification of label sets
     "classification": ("svmtool.training.reductions.one_vs_rest", "OneVsRest"),
     "regression": ("svmtool.training.reductions.regression", "Regression"),
     "ordinal": ("svmtool.training.reductions.ordinal", "Ordinal"),
@@ -93,7 +93,7 @@ class Reduction(ABC):
 
     count = 1
     sums: ClassStatistics | None = None
-    classes: Classes | None = None  # of a classification
+    classes: Any = None  # of a classification: its Classes
     missing: list[int] = []
     untrained = "the model has no classes"
     solver_method: str | None = None  # of the solver's METHODS, in place of its plan's; for tests and experiments
@@ -122,9 +122,10 @@ class Reduction(ABC):
 
     # Implemented by each kind of labels
 
-    @abstractmethod
     def _read_labels(self, labels: np.ndarray) -> None:
-        """Store what is needed of the labels, f8[n]; SvmtoolError where they define no problem."""
+        """Store what is needed of the labels, f8[n], their classes; SvmtoolError where they define no problem."""
+        self.classes = Classes(labels)
+        self.factor, self.missing = self.classes.weights(self.settings.problem.class_weights)
 
     def _largest_label(self, labels: np.ndarray) -> float:
         """The largest absolute number in the problem that comes from the labels."""

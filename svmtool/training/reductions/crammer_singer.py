@@ -22,7 +22,6 @@ from svmtool.certify.crammer_singer import CrammerSingerCertifier
 from svmtool.certify.linear import Certificate
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
-from svmtool.data.labels import Classes
 from svmtool.data.row_storage import Rows
 from svmtool.models.linear import LinearModel
 from svmtool.objectives.class_rows import ClassTask
@@ -41,8 +40,7 @@ class CrammerSinger(Reduction):
     robust = True
 
     def _read_labels(self, labels: np.ndarray) -> None:
-        self.classes = Classes(labels)
-        self.factor, self.missing = self.classes.weights(self.settings.problem.class_weights)
+        super()._read_labels(labels)
         self.k = len(self.factor)
 
     @property
@@ -61,12 +59,8 @@ class CrammerSinger(Reduction):
     def finish(self, result: Result) -> None:
         """With two classes, convert v to W and alpha to the dual point of both."""
         if self.k == 2:
-            result.w, result.alpha = self._of_two(result.w, result.alpha)
-
-    def _of_two(self, v: np.ndarray, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The flat W and the dual point of two classes, from v and alpha."""
-        W = np.outer(v, (1.0 / SQRT2, -1.0 / SQRT2)).reshape(-1)
-        return W, np.outer(alpha * self.classes.signs(0), (1.0, -1.0))
+            result.w = np.outer(result.w, (1.0 / SQRT2, -1.0 / SQRT2)).reshape(-1)
+            result.alpha = np.outer(result.alpha * self.classes.signs(0), (1.0, -1.0))
 
     def _certifier(self, k: int) -> Any:
         return CrammerSingerCertifier(self.rows, self.classes.number, self.k, self.cost, self.settings.target)

@@ -13,7 +13,6 @@ from itertools import combinations
 import numpy as np
 
 from svmtool.data.dataset import Dataset
-from svmtool.data.labels import Classes
 from svmtool.errors import SvmtoolError
 from svmtool.models.kernel import FEATURES_NOTE, KernelModel
 from svmtool.models.kernel_functions import Kernel
@@ -26,18 +25,12 @@ from svmtool.training.reductions.base import Reduction
 class OneVsOne(Reduction):
     """The problems of pairs of classes, in the order of `combinations`; rows of other classes have no cost."""
 
-    classes: Classes
-
     def __init__(self, table: Dataset, settings: Settings):
         super().__init__(table, settings)
         self.pairs = list(combinations(range(len(self.classes.labels)), 2))
         self.count = len(self.pairs)
         if self.count > 1:
             self.rows.serve_several()
-
-    def _read_labels(self, labels: np.ndarray) -> None:
-        self.classes = Classes(labels)
-        self.factor, self.missing = self.classes.weights(self.settings.problem.class_weights)
 
     def name(self, k: int) -> str | None:
         i, j = self.pairs[k]

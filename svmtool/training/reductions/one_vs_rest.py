@@ -1,4 +1,4 @@
-"""Reduction of labelled rows to two-class problems: one for two classes, otherwise one-vs-rest.
+"""Reduction of labelled rows to two-class problems: one for two classes, otherwise one-vs-rest; several labels a row.
 
 The problems share the rows and are solved in parallel, one thread each, without synchronisation.  Passes shared by all
 classes (X W for all columns) would visit for each class rows that are active only in others, because the active rows
@@ -8,16 +8,16 @@ differ between classes after the first step.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from svmtool import limits
 from svmtool.data.dataset import Dataset
-from svmtool.data.labels import Classes
-from svmtool.errors import SvmtoolError
+from svmtool.data.label_sets import LabelSets, SetClasses
+from svmtool.errors import RowsError, SvmtoolError
 from svmtool.limits import EndedError, StopFlag
-from svmtool.models.linear import LinearModel
+from svmtool.models.linear import MULTILABEL_NOTE, LinearModel, stored_word
 from svmtool.objectives.task import Task
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import INTERRUPTED, TIME, Result, Rule
@@ -91,10 +91,6 @@ class OneVsRest(Reduction):
             result.inverse = None
         return result
 
-    def _read_labels(self, labels: np.ndarray) -> None:
-        self.classes = Classes(labels)
-        self.factor, self.missing = self.classes.weights(self.settings.problem.class_weights)
-
     def name(self, k: int) -> int | None:
         return None if self.count == 1 else self.classes.labels[k]
 
@@ -140,3 +136,36 @@ class OneVsRest(Reduction):
         if two:
             return self._start_with(W if columns == [0, 1] else -W, model)
         return self._start_with(W[:, columns], model)
+
+
+class MultiLabel(OneVsRest):
+    """The two-class problems of labels in ascending order, of rows with several each; see Reduction."""
+
+    several = True
+    by_sums = False  # sums by class are of rows with one class each
+
+    def __init__(self, table: Dataset, settings: Settings):
+        assert table.sets is not None
+        used = table.used()
+        self._sets: LabelSets = table.sets if used is None else table.sets.take(used)
+        if not len(self._sets.labels):
+            raise RowsError("no row has a label: --multilabel has nothing to train")
+        super().__init__(table, settings)
+
+    def _read_labels(self, labels: np.ndarray) -> None:
+        self.classes = SetClasses(self._sets)
+        self.factor, self.missing = self.classes.weights(self.settings.problem.class_weights)
+
+    def name(self, k: int) -> int:
+        return self.classes.labels[k]
+
+    def model(self, W: Any, notes: tuple[str, ...] = ()) -> LinearModel:
+        """See Reduction."""
+        labels, bias = tuple(self.classes.labels), self.settings.problem.bias
+        word, count = stored_word(self.solver.word, len(labels)), self._sets.count
+        note = MULTILABEL_NOTE + self.solver.word + ("" if count is None else f" of {count}")
+        return LinearModel(word, labels, self.n_features, bias, W, notes=(note, *notes))
+
+    def start_from(self, model: LinearModel) -> np.ndarray:
+        """See Reduction; columns are matched by label."""
+        return self._start_with(model.W[:][:, self._columns_of(model)], model)

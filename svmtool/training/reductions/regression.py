@@ -10,15 +10,12 @@ beta_i = alpha_i - alpha'_i, as in LIBLINEAR (p = 1: between -C_i and C_i); at t
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from svmtool.certify.linear import Certificate, Certifier
 from svmtool.data.replicated import RepeatedRows
 from svmtool.data.twofold import two_sum
 from svmtool.errors import SvmtoolError
-from svmtool.limits import StopFlag
 from svmtool.models.linear import LinearModel
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import Result, Rule
@@ -64,15 +61,13 @@ class Regression(Reduction):
             upper, lower = result.alpha.reshape(2, -1)
             result.alpha = upper - lower
 
-    def fit_and_certify(
-        self, start: np.ndarray | None = None, report: Callable[..., None] | None = None, stop: StopFlag | None = None
-    ) -> tuple[list[Result], Certificate]:
+    def certify(self, k: int, result: Result) -> Certificate:
         """See Reduction; the certificate's dual point is beta."""
-        results, certificate = super().fit_and_certify(start, report, stop)
-        if certificate.point is not None:
-            upper, lower = np.split(certificate.point, 2)
-            certificate.point = upper - lower
-        return results, certificate
+        found = super().certify(k, result)
+        if found.point is not None:
+            upper, lower = np.split(found.point, 2)
+            found.point = upper - lower
+        return found
 
     def dual_point(self, result: Result) -> np.ndarray | None:
         if result.alpha is None:

@@ -9,7 +9,9 @@ All functions return `(order, starts)`: fold k holds the rows order[starts[k]:st
 from __future__ import annotations
 
 import heapq
+from abc import ABC, abstractmethod
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -17,9 +19,12 @@ from svmtool.compiled import threads
 from svmtool.compiled.loops.rows.rand_loops import rand_seed, rand_shuffle
 from svmtool.data.dataset import Dataset
 from svmtool.errors import SvmtoolError
+from svmtool.limits import StopFlag, in_turn, with_time_shares
 from svmtool.params import Settings
+from svmtool.progress import doing
+from svmtool.solvers.shared.base import Status
 
-TOO_MANY_FOLDS = "WARNING: # folds > # data. Will use # folds = # data instead (i.e., leave-one-out cross validation)"
+TOO_MANY = "Will use # folds = # data instead (i.e., leave-one-out cross validation)"
 
 
 class GlibcRand:
@@ -51,8 +56,7 @@ def _generator(seed: int | GlibcRand | None) -> GlibcRand:
 def liblinear_folds(n_rows: int, n_folds: int, seed: int | GlibcRand | None = None) -> tuple[np.ndarray, np.ndarray]:
     """LIBLINEAR's folds, which ignore labels.
 
-    Returns order (i8[n_rows]) and starts (i8[folds + 1]).  With more folds than rows each fold is one row; the caller
-    warns with TOO_MANY_FOLDS.
+    Returns order (i8[n_rows]) and starts (i8[folds + 1]).  With more folds than rows each fold is one row.
     """
     folds = _checked(n_rows, n_folds)
     order = np.arange(n_rows, dtype=np.int64)
@@ -118,11 +122,6 @@ def group_folds(groups: np.ndarray, n_folds: int, seed: int | GlibcRand | None =
     return np.argsort(of_rows, kind="stable"), starts
 
 
-def groups_of(table: Dataset, settings: Settings) -> np.ndarray | None:
-    """The groups that folds must not divide, i8[n]; None without --groups.  Every row has one, see Reading."""
-    return table.groups if settings.run.grouped else None
-
-
 def drawn_folds(
     labels: np.ndarray, n_folds: int, stratified: bool, seed: int | GlibcRand | None,
     groups: np.ndarray | None = None,
@@ -143,15 +142,6 @@ def drawn_folds(
     return order, starts
 
 
-def run_folds(work: Callable[[int], None], count: int, on_disk: bool) -> None:
-    """Call work(k) for each fold: in parallel, or one after another for rows on disk, to save memory."""
-    if not on_disk:
-        threads.run_blocks(work, count)
-        return
-    for k in range(count):
-        work(k)
-
-
 def fold_rows(order: np.ndarray, starts: np.ndarray, k: int, ascending: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """(training rows, held-out rows) of fold k, both in the drawn order, as the reference tools take them.
 
@@ -160,3 +150,78 @@ def fold_rows(order: np.ndarray, starts: np.ndarray, k: int, ascending: bool = F
     begin, end = int(starts[k]), int(starts[k + 1])
     inside, outside = np.concatenate([order[:begin], order[end:]]), order[begin:end]
     return (np.sort(inside), np.sort(outside)) if ascending else (inside, outside)
+
+
+# What takes the rows of a fold (i8), its model, and the decision values of these rows, from the thread that has
+# trained the model
+Keep = Callable[[np.ndarray, Any, np.ndarray], object]
+
+
+class AnyFolds(ABC):
+    """The folds of a data set, drawn once.  Rows of a fold are copied while it is used, to limit memory.
+
+    count: number of folds; warnings: messages for the user so far, in order; open_ends: the statuses of the folds of
+    the last `evaluate` that did not converge; part: what progress calls one.  Raises SvmtoolError for fewer than two
+    rows.  rand: continues a sequence of random numbers; None: a new one.
+    """
+
+    open_ends: tuple[Status, ...] = ()
+    part = "fold"
+    too_many = f"WARNING: # folds > # data. {TOO_MANY}"
+
+    def __init__(self, table: Dataset, settings: Settings, wanted: int, rand: GlibcRand | None = None):
+        self.table, self.settings, run = table, settings, settings.run
+        groups = table.groups if run.grouped else None  # every row has one, see Reading
+        self.order, self.starts = drawn_folds(table.labels, wanted, run.stratified, rand or run.seed, groups)
+        self.count = len(self.starts) - 1
+        self.warnings = [self.too_many.format(wanted, len(table))] if len(table) < wanted else []
+
+    @abstractmethod
+    def evaluate(
+        self, settings: Settings, stop: StopFlag, warm: list | None = None, keep: Keep | None = None,
+        calibrated: bool = False, verified: bool = True,
+    ) -> tuple[Any, bool]:  # fmt: skip
+        """Train every fold and predict its held-out rows.
+
+        Returns the predictions f8[n], each by the model that has not seen the row, and whether any weight vector
+        changed.  warm: a weight matrix (or None) for each fold, replaced by the new one.  keep: see Keep.
+        calibrated: the model has probabilities, with sigmoids fitted to the fold's training rows where needed.
+        verified: see Reduction.fit.  Raises KeyboardInterrupt once `stop` is set.  After the time limit the models
+        trained so far predict.
+        """
+
+    def _each(self, train: Callable[..., Any], stop: StopFlag, keep: Keep | None, beside: int) -> np.ndarray:
+        """The predictions of all folds, trained `beside` each other.
+
+        train(k, training rows, rows held out, stop) gives a fold's model, its status and warnings; without a model
+        its share of the time has ended it, and it is called again.
+        """
+        predictions, on_disk = np.empty(len(self.table)), self.table.mapped is not None
+        found: list[Any] = [None] * self.count
+
+        def one(k: int, share: StopFlag) -> bool:
+            if stop.set:
+                raise KeyboardInterrupt
+            inside, outside = fold_rows(self.order, self.starts, k, on_disk)
+            model, *found[k] = train(k, inside, outside, share)
+            if model is None:
+                return True
+            decisions = model.decision_values(self.table.take(outside))
+            predictions[outside] = self.answers(model, decisions)
+            if keep is not None:
+                keep(outside, model, decisions)
+            part.step()
+            return False
+
+        with doing(self.part, self.count) as part:
+            run = threads.run_blocks if beside > 1 else in_turn
+            with_time_shares(one, self.count, stop, beside, run)
+        if stop.set:
+            raise KeyboardInterrupt
+        self.open_ends = tuple(status for status, _ in found if status is not None and not status.converged)
+        self.warnings += [text for _, of_fold in found for text in of_fold]
+        return predictions
+
+    def answers(self, model: Any, decisions: np.ndarray) -> np.ndarray:
+        """Labels or values f8[n] by a fold's model, from decision values."""
+        return model.labels_from(decisions)

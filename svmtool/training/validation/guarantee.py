@@ -114,15 +114,11 @@ def wrong_between(a: Witness, b: Witness, ratio: float) -> int:
 
 
 class Known(NamedTuple):
-    """A value of C, and what is known there of each fold."""
+    """A value of C, what is known there of each fold, and the least |w|^2 / P of all problems."""
 
     C: float
     folds: list[Witness]
-
-    @property
-    def share(self) -> float:
-        """The least |w|^2 / P of all problems."""
-        return min(fold.share for fold in self.folds)
+    share: float
 
     @property
     def start(self) -> list[np.ndarray]:
@@ -194,14 +190,14 @@ def search(
             gap = max(ACCURACY**2 * share, LEAST_GAP)
             asked = settings.replace(C=C, gap=gap, keep_dual=True)
             predictions, _ = folds.evaluate(asked, stop, warm, witness=witness)
-            late = TIME in folds.open_ends
-            if late or share <= (share := min(fold.share for fold in found)):
+            late, before, share = TIME in folds.open_ends, share, min(fold.share for fold in found)
+            if late or before <= share:
                 break
         if not (tried and late):
             right = np.count_nonzero(predictions == folds.table.labels) / n
             tried.append(Tried(settings.problem.p, C, right, folds.open_ends))
             report(tried[-1])
-        return None if late else Known(C, found)
+        return None if late else Known(C, found, share)
 
     def best() -> Tried:
         return max(tried, key=lambda value: (value.score, -value.C))

@@ -23,8 +23,7 @@ from svmtool.models.linear import THRESHOLDS_NOTE, LinearModel
 from svmtool.params import Settings
 from svmtool.progress import doing
 from svmtool.solvers.shared.base import INTERRUPTED, TIME, Result, Status
-from svmtool.training.notices import advice
-from svmtool.training.outcome import worst_status
+from svmtool.training.outcome import fold_warnings, worst_status
 from svmtool.training.reductions.base import problems_of
 from svmtool.training.validation import folds as draws
 from svmtool.training.validation.cross_validation import Folds
@@ -37,12 +36,8 @@ LEAST_F1 = 0.1  # the paper's fbr
 Take = Callable[[int, np.ndarray, np.ndarray, np.ndarray], object]
 
 
-def _micro_f1(held: Any) -> float:
-    """Of a HeldOut whose predictions are the LabelCounts of LabelFolds."""
-    return held.predictions.micro_f1()
-
-
-MICRO_F1 = Measure("micro F1", ("classification",), PREDICTIONS, _micro_f1, percent=True)
+# of a HeldOut whose predictions are the LabelCounts of LabelFolds
+MICRO_F1 = Measure("micro F1", ("classification",), PREDICTIONS, lambda held: held.predictions.micro_f1(), percent=True)
 LABEL_MEASURES = {"micro-f1": LabelCounts.micro_f1, "macro-f1": LabelCounts.macro_f1}
 
 
@@ -53,6 +48,7 @@ class LabelFolds(Folds):
     """
 
     marks: list[tuple[int, np.ndarray]] | None = None
+    _before: Any = None
 
     def evaluate(self, settings: Settings, stop: StopFlag, *_: Any) -> tuple[Any, bool]:
         """Train every fold and count; also whether the counts are others than those of the last call."""
@@ -68,9 +64,8 @@ class LabelFolds(Folds):
 
         self.open_ends = _each_fold(self, settings, stop, _take)
         counts.actual[:] = SetClasses(self.table.sets).counts
-        before, self._before = getattr(self, "_before", None), (counts.predicted, counts.right)
-        changed = before is None or any(not np.array_equal(a, b) for a, b in zip(before, self._before, strict=True))
-        return counts, changed
+        before, self._before = self._before, (counts.predicted, counts.right)
+        return counts, not np.array_equal(before, self._before)
 
 
 def add_thresholds(model: LinearModel, table: Dataset, settings: Settings, stop: StopFlag) -> list[str]:
@@ -84,17 +79,12 @@ def add_thresholds(model: LinearModel, table: Dataset, settings: Settings, stop:
         ends = _each_fold(folds, settings, stop, lambda label, _, f, has: found[label].append(best_threshold(f, has)))
     except KeyboardInterrupt:
         ends = (INTERRUPTED,)
-    late = [status for status in (INTERRUPTED, TIME) if status in ends]
-    if late:
-        why = "interrupted" if late[0] is INTERRUPTED else TIME.advice
+    why = "interrupted" if INTERRUPTED in ends else TIME.advice if TIME in ends else ""
+    if why:
         return [f"WARNING: no thresholds (--thresholds cv): {why}: rows have the labels of decision values above 0"]
-    model.notes += (
-        THRESHOLDS_NOTE + " ".join(f"{np.mean(some) if some else 0.0:.17g}" for some in found.values()),
-    )  # fmt: skip
-    some = [
-        f"WARNING: thresholds: {ends.count(s)} of {folds.count} folds did not converge" for s in dict.fromkeys(ends)
-    ]
-    return [f"{text}: {advice(s, settings.row)}" for text, s in zip(some, dict.fromkeys(ends), strict=True)]
+    means = (f"{np.mean(some) if some else 0.0:.17g}" for some in found.values())
+    model.notes += (THRESHOLDS_NOTE + " ".join(means),)
+    return fold_warnings(ends, folds.count, settings.row, "thresholds: ")
 
 
 def best_threshold(decisions: np.ndarray, has: np.ndarray) -> float:
@@ -126,19 +116,18 @@ def _each_fold(folds: Folds, settings: Settings, stop: StopFlag, take: Take) -> 
             problems.seeded, truth = True, SetClasses(held.sets)
             rows = {label: truth.rows_of(c) for c, label in enumerate(truth.labels)}
 
-            def _consume(
-                c: int, result: Result, problems: Any = problems, held: Any = held, rows: Any = rows,
-                places: np.ndarray = outside,
-            ) -> None:  # fmt: skip
+            def consume(
+                c: int, result: Result, problems: Any = problems, held: Any = held, rows: Any = rows, at: Any = outside
+            ) -> None:
                 label, has = problems.classes.labels[c], np.zeros(len(held), bool)
                 has[rows.get(label, [])] = True
                 bias = settings.problem.bias
                 model = LinearModel(settings.row.word, (1, -1), problems.n_features, bias, result.w[:, None])
                 decisions = model.decision_values(held)[:, 0]
                 with problems.consuming:
-                    take(label, places, decisions, has)
+                    take(label, at, decisions, has)
 
-            problems.consume = _consume
+            problems.consume = consume
             status = worst_status(problems.fit(stop=stop))
             if stop.set:
                 raise KeyboardInterrupt
@@ -146,9 +135,3 @@ def _each_fold(folds: Folds, settings: Settings, stop: StopFlag, take: Take) -> 
                 ends.append(status)
             part.step()
     return tuple(ends)
-
-
-def lines(counts: LabelCounts) -> str:
-    """The lines of -v."""
-    micro, macro = 100.0 * counts.micro_f1(), 100.0 * counts.macro_f1()
-    return f"Cross Validation Micro F1 = {micro:g}%\nCross Validation Macro F1 = {macro:g}%\n"

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from svmtool.data.dataset import Dataset
+from svmtool.drawing import Plot
 from svmtool.limits import StopFlag
 from svmtool.metrics import LabelCounts, RegressionErrors
 from svmtool.options.train import LONG
@@ -20,38 +21,28 @@ from svmtool.training import plots
 from svmtool.training.interruption import interruptible
 from svmtool.training.lines import Still
 from svmtool.training.notices import advice
-from svmtool.training.outcome import NOT_CONVERGED, report_folds
-from svmtool.training.plots import Curve, Plot
-from svmtool.training.validation import guarantee, multilabel
+from svmtool.training.outcome import NOT_CONVERGED, fold_warnings
+from svmtool.training.plots import Curve
+from svmtool.training.validation import guarantee, scores
 from svmtool.training.validation.cross_validation import Folds, held_out
 from svmtool.training.validation.multilabel import MICRO_F1, LabelFolds
-from svmtool.training.validation.scores import (
-    ACCURACY,
-    ERROR,
-    SCORES,
-    HeldOut,
-    Measure,
-    kind_of,
-    measure_of,
-    metric_lines,
-    metric_needs,
-)
 from svmtool.training.validation.search import MAX_C, Grid, Point, Search, Tried, run_grid, search_C
-
-if TYPE_CHECKING:
-    from svmtool.training.kernel.validation import KernelFolds
 
 DEFAULT_FOLDS = 5  # of -C
 COLUMN_WIDTH = 10  # of the columns of scores of --grid
-DOING = "Doing parameter search with {}-fold cross validation.\n"
 
 
-def validate(table: Dataset, settings: Settings, request: Request, console: Any, stop: StopFlag | None = None) -> int:
-    """-v and -C: print LIBLINEAR's lines on stdout, those of results also when quiet; returns the exit status."""
+def validate(
+    drawn: Callable[[int], Folds], settings: Settings, request: Request, console: Any, stop: StopFlag | None = None
+) -> int:
+    """-v and -C: print LIBLINEAR's lines on stdout, those of results also when quiet; returns the exit status.
+
+    drawn: the folds of the rows, for a number of folds.
+    """
     wanted = DEFAULT_FOLDS if request.folds is None else request.folds
     if request.find_C:
-        console.out(DOING.format(wanted))
-    folds = (Folds if table.sets is None else LabelFolds)(table, settings, wanted)
+        console.out(f"Doing parameter search with {wanted}-fold cross validation.\n")
+    folds = drawn(wanted)
     with nothing_kept(request, console, stop):
         return (run_search if request.find_C else run_validation)(folds, settings, request, console, stop)[1]
 
@@ -65,29 +56,29 @@ def nothing_kept(request: Request, console: Any, stop: StopFlag | None) -> Abstr
 
 
 def run_validation(
-    folds: Folds | KernelFolds, settings: Settings, request: Request, console: Any, stop: StopFlag | None = None
+    folds: Folds, settings: Settings, request: Request, console: Any, stop: StopFlag | None = None
 ) -> tuple[np.ndarray, int]:
     """Validate and print the lines of -v; returns the predictions, f8[n], and the exit status."""
     labels = folds.table.labels
-    needs = metric_needs(settings)
-    if settings.problem.kernel is not None and not settings.run.probability:
-        needs = min(needs, SCORES)
-    held = HeldOut(labels, kind_of(settings), needs) if request.metrics else None
+    needs = scores.metric_needs(settings) if request.metrics else scores.PREDICTIONS
+    held = scores.HeldOut(labels, scores.kind_of(settings), needs)
     try:
         flag = StopFlag(settings.stopping.max_seconds) if stop is None else stop
         predictions, _ = held_out(folds, settings, flag, None, held)
     finally:
         console.warn(*folds.warnings)
-    print_validation(console, settings, labels, predictions, held)
-    return predictions, report_folds(folds.open_ends, folds.count, settings.row, request.strict, console)
+    print_validation(console, settings, labels, predictions, held if request.metrics else None)
+    console.warn(*fold_warnings(folds.open_ends, folds.count, settings.row))
+    return predictions, NOT_CONVERGED if request.strict and folds.open_ends else 0
 
 
 def print_validation(
-    console: Any, settings: Settings, labels: np.ndarray, predictions: np.ndarray, held: HeldOut | None
+    console: Any, settings: Settings, labels: np.ndarray, predictions: np.ndarray, held: scores.HeldOut | None
 ) -> None:
     """Print the lines of -v for labels and predictions, f8[n]; held: what --metrics needs besides."""
     if isinstance(predictions, LabelCounts):
-        console.out(multilabel.lines(predictions))
+        for name, measure in (("Micro", predictions.micro_f1), ("Macro", predictions.macro_f1)):
+            console.out(f"Cross Validation {name} F1 = {100.0 * measure():g}%\n")
         return
     if settings.row.kind == "regression":
         errors = RegressionErrors()
@@ -105,8 +96,7 @@ def print_validation(
 
         console.out(validation_lines(labels, predictions))
     if held is not None:
-        held.predictions = predictions
-        console.out(metric_lines(held))
+        console.out(scores.metric_lines(held))
 
 
 def run_search(
@@ -116,14 +106,14 @@ def run_search(
     regression = settings.row.kind == "regression"
     first_C = settings.problem.C if "-c" in request.given else None
     first_p = settings.problem.p if "-p" in request.given else None
-    measure = MICRO_F1 if isinstance(folds, LabelFolds) else measure_of(request.score, settings)
+    measure = MICRO_F1 if isinstance(folds, LabelFolds) else scores.measure_of(request.score, settings)
     plot = Plot(request.plot)
 
     def line(tried: Tried | None) -> None:
         if tried is None:
             console.solver("WARNING: maximum C reached.\n")
             return
-        name = "rate" if measure is ACCURACY else measure.title[:1].upper() + measure.title[1:]
+        name = "rate" if measure is scores.ACCURACY else measure.capital
         p = f"p={tried.p:7.2f}\t" if regression else ""
         console.solver(f"log2c={math.log2(tried.C):7.2f}\t{p}{name}={measure.text(tried.score).rstrip('%')}\n")
 
@@ -136,7 +126,7 @@ def run_search(
         console.warn(*folds.warnings)
     best = found.best
     p = f" Best p = {best.p:g}" if regression else ""
-    title = "MSE" if measure is ERROR else measure.title
+    title = "MSE" if measure is scores.ERROR else measure.title
     console.out(f"Best C = {best.C:g}{p}  CV {title} = {measure.text(best.score)}\n")
     if found.bound is not None:
         ends = f"No C from {found.tried[0].C:g} to {MAX_C:g}"
@@ -153,7 +143,7 @@ def run_search(
     return found, _exit_status(found.tried, text, ended, row, request.strict, console)
 
 
-def _draw(plot: Plot, found: Search, measure: Measure, regression: bool) -> None:
+def _draw(plot: Plot, found: Search, measure: scores.Measure, regression: bool) -> None:
     curves: dict[float, list[tuple[float, float]]] = {}
     for value in found.tried:
         if math.isfinite(value.score):
@@ -180,7 +170,7 @@ def _exit_status(
 def grid(table: Dataset, settings: Settings, request: Request, console: Any, stop: StopFlag) -> int:
     """--grid: print the table, also when quiet; returns the exit status."""
     assert request.grid is not None
-    measure = measure_of(request.score, settings)
+    measure = scores.measure_of(request.score, settings)
     plot = Plot(request.plot)
     folds = None if request.folds is None else Folds(table, settings, request.folds)
     by = "" if folds is None else f", validation by {folds.count} folds"
@@ -204,7 +194,7 @@ def grid(table: Dataset, settings: Settings, request: Request, console: Any, sto
     return _exit_status(found.points, lambda at: text(len(at)), ended, settings.row, request.strict, console)
 
 
-def _line(point: Point, measure: Measure) -> str:
+def _line(point: Point, measure: scores.Measure) -> str:
     """A line of the table of --grid."""
     columns = [f"{point.C:12g}", f"{point.certificate.primal:14.8g}", f"{point.certificate.gap:9.2g}"]
     scores = [point.training] if point.validation is None else [point.training, point.validation]
@@ -212,7 +202,7 @@ def _line(point: Point, measure: Measure) -> str:
     return " ".join([*columns, f"{point.seconds:8.3f}"]) + "\n"
 
 
-def _draw_grid(plot: Plot, found: Grid, measure: Measure, settings: Settings) -> None:
+def _draw_grid(plot: Plot, found: Grid, measure: scores.Measure, settings: Settings) -> None:
     def curve(name: str, scores: list[float | None]) -> Curve:
         pairs = [(point.C, score) for point, score in zip(found.points, scores, strict=True)]
         return Curve(name, [(C, measure.sign * s) for C, s in pairs if s is not None and math.isfinite(s)])

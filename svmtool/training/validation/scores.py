@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from svmtool.errors import SvmtoolError
-from svmtool.metrics import ClassCounts, RankCurve, RegressionErrors
+from svmtool.metrics import ClassCounts, RankCurve, RegressionErrors, log_loss, pair_votes
 from svmtool.models.linear import LOGISTIC_WORDS
 from svmtool.numbers import distinct
 from svmtool.params import Settings
 from svmtool.registry.row import CLASSIFIERS
 
-MIN_TRUE_PROBABILITY = float(np.finfo(np.float64).eps)  # of the true class, so that the logarithm is finite
 PREDICTIONS, SCORES, PROBABILITIES = range(3)
 
 
@@ -38,7 +36,7 @@ class HeldOut:
             self.labels, self.classes = np.where(labels == 1.0, 1.0, -1.0), [-1, 1]
         elif kind != "regression":
             self.classes = [int(label) for label in distinct(np.trunc(labels))]
-        self.predictions = np.zeros(0)
+        self.predictions: Any = np.zeros(0)  # LabelCounts of label sets
         shape = (len(labels), len(self.classes))
         self.scores = np.empty(shape) if needs >= SCORES else None
         self.probabilities = np.empty(shape) if needs >= PROBABILITIES else None
@@ -97,19 +95,7 @@ def _class_scores(model: Any, decisions: np.ndarray) -> dict[int, np.ndarray]:
     if hasattr(model, "class_values"):
         columns = model.class_values(decisions)
         return {label: columns[:, k] for k, label in enumerate(model.labels[: columns.shape[1]])}
-    return _votes(model.labels, decisions)
-
-
-def _votes(labels: tuple[int, ...], decisions: np.ndarray) -> dict[int, np.ndarray]:
-    """Votes of one-vs-one for each label, between which sums of decision values, squeezed below 1/2, decide ties."""
-    votes = {label: np.zeros(len(decisions)) for label in labels}
-    sums = {label: np.zeros(len(decisions)) for label in labels}
-    for (a, b), values in zip(combinations(labels, 2), decisions.T, strict=True):
-        votes[a] += values > 0.0
-        votes[b] += values <= 0.0
-        sums[a] += values
-        sums[b] -= values
-    return {label: votes[label] + 0.5 * sums[label] / (1.0 + np.abs(sums[label])) for label in labels}
+    return pair_votes(model.labels, decisions)
 
 
 class Measure(NamedTuple):
@@ -129,6 +115,11 @@ class Measure(NamedTuple):
     compute: Callable[[HeldOut], float]
     percent: bool = False
     sign: int = 1
+
+    @property
+    def capital(self) -> str:
+        """The title with a capital letter."""
+        return self.title[:1].upper() + self.title[1:]
 
     def score(self, held: HeldOut) -> float:
         """The measure with the sign that makes larger better; minus infinity where it is not defined."""
@@ -151,8 +142,7 @@ def _log_loss(held: HeldOut) -> float:
     if held.probabilities is None:
         return math.nan
     place = np.searchsorted(held.classes, np.trunc(held.labels))
-    likely = held.probabilities[np.arange(len(place)), place]
-    return float(-np.mean(np.log(np.maximum(likely, MIN_TRUE_PROBABILITY))))
+    return log_loss(held.probabilities[np.arange(len(place)), place])
 
 
 ACCURACY = Measure(
@@ -210,7 +200,7 @@ def metric_needs(settings: Settings) -> int:
     """What the lines of --metrics need."""
     kind = kind_of(settings)
     if kind in CLASSIFIERS:
-        return PROBABILITIES
+        return SCORES if settings.problem.kernel is not None and not settings.run.probability else PROBABILITIES
     return SCORES if kind == "one-class" else PREDICTIONS
 
 
@@ -227,6 +217,5 @@ def metric_lines(held: HeldOut) -> str:
             about = f" (label {held.classes[held.positive]})"
         elif name in MEANS and held.positive is None:
             about = f" (mean of {len(held.classes)} classes)"
-        title = measure.title[:1].upper() + measure.title[1:]
-        lines.append(f"{title} = {measure.text(measure.score(held))}{about}\n")
+        lines.append(f"{measure.capital} = {measure.text(measure.score(held))}{about}\n")
     return "".join(lines)

@@ -1,1 +1,0 @@
-"""Charts as SVG text: no dependency, valid as separate files and inside an HTML page."""
