@@ -8,7 +8,6 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from svmtool import registry
@@ -20,7 +19,14 @@ from svmtool.formats.adaptable.row_log import hashes_of
 from svmtool.models.linear import LinearModel
 from svmtool.objectives.normal_equations import equations_of
 from svmtool.sklearn import model_files
-from svmtool.sklearn.base import POSITIVE, SCALING, CertifiedEstimator, LinearDecisions, checks_parameters
+from svmtool.sklearn.base import (
+    POSITIVE,
+    SCALING,
+    CertifiedEstimator,
+    LinearDecisions,
+    check_classes,
+    checks_parameters,
+)
 from svmtool.sklearn.described import described
 from svmtool.training.adapting.adaptable import rounding, solution
 from svmtool.training.inputs import refuse_overflow
@@ -172,7 +178,7 @@ class AdaptableLSSVC(LinearDecisions, CertifiedEstimator):
         self, X: Any, y: np.ndarray, sample_weight: Any, sign: float, held: _Rows, classes: Sequence[Any] = ()
     ) -> Any:
         """Add rows to `held` (sign 1) or remove them (-1), and solve; refused rows leave the estimator as it was."""
-        check_classification_targets(y)
+        check_classes(y)
         weights = self._weights(sample_weight, X)
         if weights is not None and not weights.all():
             used = np.flatnonzero(weights)

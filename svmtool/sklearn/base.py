@@ -88,6 +88,14 @@ Fitted = Callable[[np.ndarray], dict[str, Any]]
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
+def check_classes(y: np.ndarray) -> None:
+    """Raise ValueError for labels that are no classes, but for whole numbers: scikit-learn's check takes longer than a
+    small fit, and numpy warns in it of numbers beyond 64 bits.
+    """
+    if y.dtype.kind not in "biu" and not (y.dtype.kind == "f" and np.array_equal(np.trunc(y), y)):
+        check_classification_targets(y)
+
+
 def checks_parameters(fit: Method) -> Method:
     """Run scikit-learn's checks of an estimator's parameters before a method, whose type stays.
 
@@ -330,9 +338,7 @@ class ClassifierTraining(CertifiedEstimator):
 
     def _encoded(self, y: np.ndarray, categories: np.ndarray | None) -> np.ndarray:
         """Set `classes_`; returns the number of each row's class, f8[n]; categories: the classes that y numbers."""
-        # whole numbers are classes without scikit-learn's check, which takes longer than a small fit
-        if y.dtype.kind not in "biu" and not (y.dtype.kind == "f" and np.array_equal(np.trunc(y), y)):
-            check_classification_targets(y)
+        check_classes(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if categories is not None:
             self.classes_ = categories[self.classes_]
