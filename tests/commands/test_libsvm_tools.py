@@ -62,12 +62,9 @@ def rate_of(libsvm, *argv) -> float:
     return float(re.search(r"Cross Validation Accuracy = (\S+)%", libsvm.ours("svm-train", *argv).stdout)[1])
 
 
-@pytest.mark.parametrize("quiet", [(), ("-q",)], ids=["loud", "quiet"])
-def test_grid_searches_c(libsvm, quiet):
+def test_grid_searches_c(libsvm):
     chosen = ("-s", "2", "-B", "1")
-    done = libsvm(
-        "grid", "-log2c", "-9,-1,4", "-log2g", "null", "-v", 3, "-gnuplot", "null", *chosen, *quiet, "breast_cancer"
-    )
+    done = libsvm("grid", "-log2c", "-9,-1,4", "-log2g", "null", "-v", 3, "-gnuplot", "null", *chosen, "breast_cancer")
     assert (done.returncode, done.stderr) == (0, "")
     *steps, last = done.stdout.splitlines()
     rates = {}
@@ -81,32 +78,6 @@ def test_grid_searches_c(libsvm, quiet):
     assert best == max(rates.values()) and rates[{2.0**k: k for k in rates}[best_c]] == best
     written = (libsvm.folder / "breast_cancer.out").read_text().splitlines()
     assert sorted(written) == sorted(f"log2c={k} rate={rate}" for k, rate in rates.items())
-
-
-def test_grid_resumes(libsvm):
-    """-resume reuses the rates of the first search; of five values of C two are new."""
-    common = ("-log2g", "null", "-v", 3, "-gnuplot", "null", "-s", "2")
-    assert libsvm("grid", "-log2c", "-9,-1,4", *common, "breast_cancer").returncode == 0
-    done = libsvm("grid", "-log2c", "-9,-1,2", *common, "-resume", "breast_cancer.out", "breast_cancer")
-    assert (done.returncode, done.stderr) == (0, "")
-    workers = re.findall(r"^\[(\w+)\]", done.stdout, re.MULTILINE)
-    assert (workers.count("resumed"), workers.count("local")) == (3, 2)
-
-
-def test_the_steps_of_easy_with_a_linear_model(libsvm):
-    """The commands of easy.py, without the -g that it adds to all."""
-    folder = libsvm.folder
-    scaled = libsvm.ours("svm-scale", "-s", "breast_cancer.range", "breast_cancer")
-    (folder / "breast_cancer.scale").write_text(scaled.stdout)
-    search = libsvm("grid", "-log2g", "null", "-log2c", "-5,3,4", "-gnuplot", "null", "breast_cancer.scale")
-    c, rate = map(float, search.stdout.splitlines()[-1].split())
-    assert rate > 94
-    assert libsvm.ours("svm-train", "-c", c, "breast_cancer.scale", "breast_cancer.model").returncode == 0
-    restored = libsvm.ours("svm-scale", "-r", "breast_cancer.range", "breast_cancer.t")
-    (folder / "breast_cancer.t.scale").write_text(restored.stdout)
-    done = libsvm.ours("svm-predict", "breast_cancer.t.scale", "breast_cancer.model", "breast_cancer.t.predict")
-    assert float(re.match(r"Accuracy = (\S+)% \(\d+/169\)", done.stdout)[1]) > 94
-    assert (folder / "breast_cancer.t.predict").read_text().count("\n") == 169
 
 
 def test_grid_searches_c_and_gamma(libsvm):
@@ -179,11 +150,8 @@ def test_checkdata_accepts_what_we_write(libsvm):
 
 @pytest.mark.parametrize(
     "line",
-    [
-        "1 1:1 2:1", "-1", "2.0e0 3:-.5", "1 2:1 1:1", "1 1:1 1:2", "1 1:x", "1 a:1", "1 1", "1 -1:1", "x 1:1", "",
-        "1 1:nan", "1 1:inf", "nan 1:1",
-    ],
-)  # fmt: skip
+    ["-1", "2.0e0 3:-.5", "1 2:1 1:1", "1 1:1 1:2", "1 1:x", "1 a:1", "1 1", "x 1:1", "", "1 1:nan", "nan 1:1"],
+)
 def test_checkdata_and_our_reader_agree(libsvm, line):
     """It agrees on errors and their lines."""
     (libsvm.folder / "d").write_text(f"1 1:1\n-1 1:2\n{line}\n")

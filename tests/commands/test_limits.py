@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 from both_methods import keyword_of
 from naming import case_of
 from reference import random_rows, table_of, text_of
-from solver_suite import PROBLEMS as TWO_CLASSES
-from solver_suite import Solved, every_path
-from test_validation import Lines
+from test_validation import Lines, validate
 
 from svmtool import limits, registry
 from svmtool.data import row_storage
-from svmtool.data.class_statistics import ClassStatistics
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import from_csr
 from svmtool.formats.models import linear
-from svmtool.limits import StopFlag, with_time_shares
+from svmtool.limits import StopFlag
 from svmtool.linalg.systems import Factored, solve_positive
 from svmtool.models.kernel_functions import Kernel
 from svmtool.params import Request, Settings
@@ -30,16 +25,10 @@ from svmtool.training.kernel.train import one_vs_one
 from svmtool.training.linear import train
 from svmtool.training.lines import liblinear_log
 from svmtool.training.reductions.base import problems_of
-from svmtool.training.validation import cross_validation, report, search
-
-
-def validate(table, settings, *more):
-    """-v or -C of a table."""
-    return report.validate(lambda wanted: cross_validation.Folds(table, settings, wanted), settings, *more)
+from svmtool.training.validation import cross_validation, search
 
 ROWS = [row for row in registry.SOLVERS if row.kind != "hard one-class"]
 every_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
-GENEROUS = 30.0  # seconds: far beyond a limit of a fraction of one, on a machine that does much else
 
 
 class AfterChecks(StopFlag):
@@ -65,37 +54,6 @@ def made(n: int, d: int, classes: int = 3):
 def settings_of(row, **more) -> Settings:
     gap = {"gap": 1e-14} if "--gap" in row.supported else {}
     return Settings.of(solver=row.number, **keyword_of(row), **gap, **({"C": 1e3} | more))
-
-
-# A command's time
-
-
-def test_parts_get_fair_shares():
-    stop = StopFlag(100.0)
-    flags = limits.TimeShares(stop, 4, 2)
-    shares = [flags.next().seconds_left for _ in range(4)]
-    assert shares[:3] == pytest.approx([50.0, 100.0 * 2 / 3, 100.0], rel=0.01)
-    assert flags._stop.seconds_left == pytest.approx(shares[3], rel=0.01)
-    assert StopFlag().part(0.1).seconds_left == np.inf
-
-
-def test_limits_of_the_whole_end_a_part():
-    stop = StopFlag(100.0)
-    part = stop.part(0.5)
-    assert not part.ended()
-    stop.set = True
-    assert part.set and part.ended()
-
-
-def test_parts_continue_after_their_time_share():
-    seen = []
-
-    def work(k: int, share: StopFlag) -> bool:
-        seen.append((k, share.seconds_left > 90.0))
-        return k == 1 and seen.count((1, False)) == 1 and len(seen) == 2
-
-    with_time_shares(work, 3, StopFlag(100.0), 1, lambda each, n: [each(i) for i in range(n)])
-    assert seen == [(0, False), (1, False), (2, True), (1, True)]
 
 
 class Cut(StopFlag):
@@ -134,49 +92,6 @@ def test_a_papers_model_does_not_depend_on_shares_of_the_time(number, monkeypatc
     assert len(cut) > 6, "no part was cut"
 
 
-def test_without_a_limit_nothing_continues():
-    assert not StopFlag().may_resume(StopFlag().part(0.1))
-    over = StopFlag(-1.0)
-    assert not over.may_resume(over.part(0.1))
-
-
-@every_row
-def test_problem_not_reached_has_zero_weights(row):
-    problems = problems_of(table_of(*made(40, 5)), settings_of(row))
-    results, certificate = problems.fit_and_certify(stop=StopFlag(-1.0))
-    assert all(r.status is base.TIME and r.history for r in results)
-    assert not np.any(problems.weights(results)) and np.isfinite(certificate.gap)
-
-
-def test_a_start_outlives_a_time_that_is_over():
-    problems = problems_of(table_of(*made(40, 5)), Settings.of(solver=2, C=1.0))
-    start = problems.weights(problems.fit())
-    np.testing.assert_array_equal(problems.weights(problems.fit(start, stop=StopFlag(-1.0))), start)
-
-
-@every_row
-def test_time_limit_holds_for_all_classes(row):
-    problems = problems_of(table_of(*made(600, 400, 6)), settings_of(row, C=1e4, max_seconds=0.02))
-    began = time.perf_counter()
-    results, certificate = problems.fit_and_certify()
-    assert time.perf_counter() - began < GENEROUS
-    assert all(r.status is base.TIME or r.status.converged or r.status is base.PRECISION for r in results)
-    assert np.all(np.isfinite(problems.weights(results))) and np.isfinite(certificate.gap)
-    if row.optimal and row.kind == "classification":
-        for k, result in enumerate(results):
-            assert problems.primal(k, result.w) <= problems.value_at_zero(k) * (1 + 1e-9)
-
-
-@pytest.mark.parametrize("row", registry.rows_of(kernel=False), ids=lambda row: f"{row.name}{'-printed' * row.printed}")
-def test_a_run_may_be_over_before_its_first_step(row):
-    """Every result has a record, and as many weights as its model needs."""
-    for checks in (0, 1, 2, 3, 5, 8):
-        with case_of(f"{checks} checks"):
-            done = train(table_of(*made(60, 5, 2)), settings_of(row), stop=AfterChecks(checks))
-            assert all(result.history for result in done.results)
-            assert np.all(np.isfinite(done.model.W))
-
-
 def test_command_ends_in_time_and_writes_its_model(svm_train, tmp_path):
     data, model = tmp_path / "data", tmp_path / "model"
     data.write_text(text_of(*made(600, 400, 10)))
@@ -184,9 +99,6 @@ def test_command_ends_in_time_and_writes_its_model(svm_train, tmp_path):
     status, out, err = svm_train("-s", 3, "-c", 1e5, "-B", 1, *limit, "--strict", data, model)
     assert status == 2 and "time limit reached: raise --max-seconds" in err
     assert "Certified relative gap = " in out and np.all(np.isfinite(linear.read(str(model)).W))
-
-
-# Validation
 
 
 def test_folds_past_the_limit_predict_with_the_models_so_far():
@@ -197,36 +109,6 @@ def test_folds_past_the_limit_predict_with_the_models_so_far():
         assert console.text.startswith("Cross Validation Accuracy = ")
         [warning] = [w for w in console.warnings if "folds" in w]
         assert warning.startswith("WARNING: 4 of 4 folds did not converge: time limit reached: raise --max-seconds")
-
-
-def test_folds_in_time_give_no_warning():
-    console = Lines()
-    assert validate(table_of(*made(40, 5)), Settings.of(solver=2), Request(folds=4), console) == 0
-    assert not console.warnings
-
-
-@every_row
-def test_folds_continue_after_their_time_share(row, monkeypatch):
-    """Each of two folds is ended once and resumed."""
-    table, starts = table_of(*made(41, 5, 2)), []
-    kind = type(problems_of(table_of(*made(10, 2, 2)), settings_of(row)))
-    fit = kind.fit
-
-    def cut_once(self, start=None, report=None, stop=None, **more):
-        starts.append(start)
-        results = fit(self, start, report, StopFlag(), **more)
-        for r in results:
-            r.status = base.TIME if len(starts) <= 2 else base.RULE
-        return results
-
-    monkeypatch.setattr(kind, "fit", cut_once)
-    monkeypatch.setattr(StopFlag, "may_resume", lambda self, share: True)
-    monkeypatch.setattr("svmtool.training.validation.cross_validation.threads.beside", lambda n: 1)
-    settings = settings_of(row, C=1.0)
-    folds = cross_validation.Folds(table, settings, 2)
-    predictions, _ = folds.evaluate(settings, StopFlag())
-    assert [start is None for start in starts] == [True, True, False, False]
-    assert folds.open_ends == () and np.all(np.isfinite(predictions))
 
 
 def test_search_ends_with_the_best_so_far():
@@ -243,15 +125,6 @@ def test_search_ends_with_the_best_so_far():
     assert validate(table, Settings.of(solver=2), request, console, stop) == 2
     assert console.liblinear_log.count("log2c=") == 3 and console.text.splitlines()[-1].startswith("Best C = ")
     assert any("WARNING: the search ended at C = " in w and "--max-seconds" in w for w in console.warnings)
-
-
-@pytest.mark.parametrize("number", [2, 11])
-def test_search_without_time_tells_what_one_value_gives(number):
-    console, table = Lines(), table_of(*made(40, 5, 2))
-    settings = Settings.of(solver=number, max_seconds=1e-9)
-    assert validate(table, settings, Request(folds=3, find_C=True), console) == 0
-    assert console.liblinear_log.count("log2c=") == 1 and "Best C = " in console.text
-    assert any("the search ended at" in w for w in console.warnings)
 
 
 @pytest.mark.parametrize("number", [2, 11])
@@ -278,14 +151,6 @@ def test_search_tells_folds_that_did_not_converge(number, monkeypatch):
         assert warning.startswith(f"WARNING: folds did not converge at 1 of 3 values of {values}")
         assert warning.endswith(base.PRECISION.advice)
         assert (", including the best" in warning) == (f"Best C = {most:g} " in console.text)
-
-
-# With a model
-
-
-def test_no_probabilities_where_the_time_is_over():
-    done = train(table_of(*made(60, 5, 2)), Settings.of(solver=2, probability=True, max_seconds=1e-9))
-    assert done.lacking == "time limit reached: raise --max-seconds"
 
 
 def test_no_leave_one_out_where_the_time_is_over():
@@ -315,20 +180,6 @@ def test_ctrl_c_before_the_sums_leaves_the_old_model(monkeypatch, svm_train, tmp
     assert model.read_text() == "old"
 
 
-def test_equations_are_not_formed_once_the_time_is_over(monkeypatch):
-    """They are computed from a copy of the sums, which takes a second for thousands of features."""
-    stop = StopFlag()
-    update = ClassStatistics.update
-    monkeypatch.setattr(ClassStatistics, "update", lambda *a: update(*a) or setattr(stop, "set", True))
-    monkeypatch.setattr("svmtool.objectives.normal_equations.equations_of", lambda *_: pytest.fail("formed"))
-    problems = problems_of(table_of(*made(60, 5, 2)), settings_of(registry.find(71)))
-    problems.fit(stop=stop)
-    assert problems.sums is not None and problems.sums.n == 60
-
-
-# An end within a step
-
-
 def test_long_computations_are_cut_short():
     d = 1100
     H = np.eye(d) * 2.0
@@ -353,52 +204,29 @@ def test_long_computations_are_cut_short():
                 each()
 
 
-@pytest.mark.parametrize("turn", [0, pytest.param(1, marks=pytest.mark.exhaustive)])
-@every_path
-def test_two_class_solvers_end_wherever_they_are(case, turn):
-    """Each path has one of two problems for each number of checks in a commit, in turn."""
-    for k, checks in enumerate((3, 12, 60)):
-        name = ("tall-hard", "wide")[(k + turn) % 2]
-        with case_of(name, f"{checks} checks"):
-            s = Solved(case, TWO_CLASSES[name], stop=AfterChecks(checks))
-            assert s.status is base.INTERRUPTED or s.status.converged or s.status is base.PRECISION
-            assert np.all(np.isfinite(s.w)) and s.f <= s.p.value(np.zeros_like(s.w)) * (1 + 1e-12)
-            assert np.isfinite(s.certificate.gap) and s.result.history
-
-
 @every_row
 def test_solvers_end_wherever_they_are(row, monkeypatch):
     monkeypatch.setattr(row_storage, "GRAM_PIECE_PAIRS", 1)
-    for checks in (3, 12, 60):
+    for checks in (0, 1, 3, 8, 60):
         with case_of(f"{checks} checks"):
             problems = problems_of(table_of(*made(60, 200)), settings_of(row))
             results, certificate = problems.fit_and_certify(stop=AfterChecks(checks))
             assert np.all(np.isfinite(problems.weights(results))) and np.isfinite(certificate.gap)
             assert all(r.status is not base.TIME and r.history for r in results)
+            if row.optimal and row.kind == "classification":
+                for k, result in enumerate(results):
+                    assert problems.primal(k, result.w) <= problems.value_at_zero(k) * (1 + 1e-9)
 
 
 @every_row
 def test_untouched_problems_have_the_certificate_of_the_dual_point_zero(row):
     problems = problems_of(table_of(*made(40, 5)), settings_of(row))
     results, certificate = problems.fit_and_certify(stop=StopFlag(-1.0))
+    assert all(r.status is base.TIME and r.history for r in results) and not np.any(problems.weights(results))
     if problems.count > 1:
         assert certificate.dual == 0.0 and np.isfinite(certificate.violation) and certificate.violation > 0.0
         assert certificate.primal == pytest.approx(sum(problems.value_at_zero(k) for k in range(problems.count)))
     assert 0.0 <= certificate.gap <= 1.0 or row.kind == "one-class"
-
-
-# Memory of a long run
-
-
-def test_a_long_run_keeps_its_first_and_last_records():
-    seen = []
-    monitor = base.Monitor(sink=lambda **record: seen.append(record["iteration"]), kept=16)
-    for k in range(1000):
-        monitor.step(1.0 + 1.0 / (k + 1), 0.0)
-        assert len(monitor.history) <= 16
-    recorded = [record["iteration"] for record in monitor.history]
-    assert seen == list(range(1000)) and recorded == sorted(recorded)
-    assert recorded[:8] == list(range(8)) and recorded[-4:] == list(range(996, 1000))
 
 
 def test_what_is_printed_of_a_long_run_is_numbered_by_its_steps():

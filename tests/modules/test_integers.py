@@ -6,12 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from svmtool.compiled import threads
-from svmtool.errors import DataError, ModelError, SvmtoolError
+from svmtool.errors import DataError, ModelError
 from svmtool.formats.models import kernel, linear
 from svmtool.formats.svmlight import table
 from svmtool.integers import OUT_OF_RANGE, parse_count, parse_integer
-from svmtool.numbers import parse_int_prefix
 from svmtool.scaling import ranges
 
 LONG = "1" * 5000  # int() refuses more than 4300 digits
@@ -26,19 +24,12 @@ def test_valid_integers(text, value):
     assert parse_integer(text) == value
 
 
-@pytest.mark.parametrize("text", ["", "+", "++1", "1_0", "1.0", " 1", "1 ", "\u0663", "\udcff", b"1\x00", "0x1"])
+@pytest.mark.parametrize("text", ["", "++1", "1_0", "1.0", " 1", "\u0663", "\udcff", b"1\x00"])
 def test_invalid_integers_raise(text):
     with pytest.raises(ValueError):
         parse_integer(text)
     if isinstance(text, str):
         assert parse_count(text) == 0
-
-
-def test_atoi_and_threads(monkeypatch):
-    assert parse_int_prefix(LONG) == -1, "as glibc's atoi: strtol's largest number, cut to 32 bits"
-    for limit in (LONG, "\u00b2", "-3", "x"):
-        monkeypatch.setenv("OMP_NUM_THREADS", limit)
-        assert threads.available() >= 1
 
 
 @pytest.mark.parametrize("line", [f"1 {LONG}:1", f"1 {LONG}: 1", f"1 1:1 {LONG}:1"])
@@ -49,7 +40,7 @@ def test_index_in_data(tmp_path, line):
     assert len(str(caught.value)) < 300
 
 
-@pytest.mark.parametrize("old", ["nr_class 2", "label 1", "nr_feature 1"])
+@pytest.mark.parametrize("old", ["nr_class 2", "label 1"])
 def test_linear_model(svm_train, old):
     assert svm_train("-q", "d", "m", data="1 1:1\n-1 1:-1\n")[0] == 0
     text = Path("m").read_text()
@@ -74,29 +65,22 @@ def test_kernel_model(svm_train, old, sentence):
     assert len(str(caught.value)) < 300
 
 
-@pytest.mark.parametrize("index", [LONG, "++1", "+", "1_0", "-1"])
+@pytest.mark.parametrize("index", [LONG, "1_0", "-1"])
 def test_index_in_a_range_file(tmp_path, index):
     (tmp_path / "r").write_text(f"x\n0 1\n{index} 0 1\n")
     with pytest.raises(ranges.RangeError, match="is not a feature index"):
         ranges.read(str(tmp_path / "r"))
 
 
-def test_a_range_file_may_have_a_sign(tmp_path):
-    (tmp_path / "r").write_text("x\n0 1\n+2 0 1\n")
-    assert ranges.read(str(tmp_path / "r")).index.tolist() == [2]
-
-
 @pytest.mark.parametrize(
-    "argv", [("-v", LONG), ("-s", LONG), (f"-w{LONG}", 1), ("-t", LONG), ("-t", 2, "-v", LONG), ("-t", 2, "-d", LONG)]
+    "argv, must",
+    [(["-v", LONG], ""), ([f"-w{LONG}", 1], ""), (["-t", 2, "-d", LONG], ""), (["--max-iter", LONG], "--max-iter ")],
+    ids=["-v", "-w", "-d", "--max-iter"],
 )
-def test_options_of_train(svm_train, argv):
+def test_options_of_train(svm_train, argv, must):
     status, _, err = svm_train(*argv, "d", data="1 1:1\n-1 1:-1\n")
-    assert status == 1 and err == f"ERROR: {'1' * 57}...: not an integer of 32 bits\n"
-
-
-def test_long_options_of_train(svm_train):
-    status, _, err = svm_train("--max-iter", LONG, "d", data="1 1:1\n-1 1:-1\n")
-    assert (status, err) == (1, f"ERROR: --max-iter {'1' * 57}...: must be an integer >= 1\n")
+    rest = "must be an integer >= 1" if must else "not an integer of 32 bits"
+    assert (status, err) == (1, f"ERROR: {must}{'1' * 57}...: {rest}\n")
 
 
 @pytest.mark.parametrize("option", ["-c", "-s"])
@@ -104,13 +88,3 @@ def test_what_c_reads_in_part_is_reported(svm_train, option):
     """Python's int() would accept 1_0."""
     status, _, err = svm_train("-q", option, "1_0", "d", data="1 1:1\n-1 1:-1\n")
     assert status == 0 and err == f"WARNING: {option} 1_0: read as 1\n"
-
-
-@pytest.mark.parametrize("count", [LONG, "\u0663", "x"])
-def test_threads_of_predict_and_scale(count):
-    from svmtool.cli import scale
-    from svmtool.cli.predict import options
-
-    for parse, argv in ((options.parse, ["d", "m", "o"]), (scale.parse, ["d"])):
-        with pytest.raises(SvmtoolError, match="^ERROR: --threads .*: must be an integer >= 1$"):
-            parse(["--threads", count, *argv])

@@ -30,21 +30,10 @@ def test_counts_against_the_definition():
     assert counts.macro() == pytest.approx([np.mean([r[k] for r in rows]) for k in (1, 2, 3)])
 
 
-def test_area_against_all_pairs():
-    random = np.random.default_rng(1)
-    labels, scores = random.choice([1.0, -1.0, 5.0], 200), random.integers(0, 9, 200) / 3
-    curve = RankCurve(1.0, -1.0)
-    curve.add(labels[:90], scores[:90])
-    curve.add(labels[90:], scores[90:])
-    pairs = [(p > q) + 0.5 * (p == q) for p in scores[labels == 1] for q in scores[labels == -1]]
-    assert curve.area() == pytest.approx(np.mean(pairs))
-    assert math.isnan(RankCurve(1.0).area())
-
-
 scored = st.lists(st.tuples(st.sampled_from([-1.0, 0.0, 0.5, 2.0, 3.0]), st.booleans()), min_size=1, max_size=40)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(scored)
 def test_curves_follow_their_definitions(rows):
     scores, positive = np.array([s for s, _ in rows]), np.array([p for _, p in rows])
@@ -67,16 +56,6 @@ def test_curves_follow_their_definitions(rows):
     )
 
 
-def test_areas_are_scikit_learns():
-    metrics = pytest.importorskip("sklearn.metrics")
-    rng = np.random.default_rng(3)
-    scores, positive = np.round(rng.normal(size=500), 1), rng.random(500) < 0.3
-    curve = RankCurve(1.0)
-    curve.add(positive, scores)
-    assert curve.area() == pytest.approx(metrics.roc_auc_score(positive, scores))
-    assert curve.average_precision() == pytest.approx(metrics.average_precision_score(positive, scores))
-
-
 def test_calibration_bins():
     p, came_true = np.array([0.0, 0.05, 0.1, 0.95, 1.0]), np.array([0, 1, 1, 1, 1])
     low, rows, mean, observed = calibration(p, came_true)
@@ -94,18 +73,11 @@ def errors_of(labels, predictions, blocks: int = 1) -> RegressionErrors:
     return whole
 
 
-def test_determination_of_constant_targets_is_unknown():
-    assert math.isnan(errors_of([3.0] * 3, [2.0, 3.0, 4.0]).determination())
-    assert math.isnan(RegressionErrors().determination())
-    assert errors_of([1.0, 2.0, 3.0], [1.0, 2.0, 3.0]).determination() == 1.0
-
-
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("blocks", [1, 2, 7])
 @pytest.mark.parametrize(
     "a, b", [(1.0, 0.0), (1.0, 2.0**40), (1e150, 0.0), (1e-150, 0.0), (1e300, -1e300), (5e-320, 0.0)], ids=str
 )
-def test_correlation_of_any_scale_and_place(a, b, blocks):
+def test_correlation_of_any_scale_and_place(a, b, blocks=7):
     """For all cases but the first LIBLINEAR's sums of squares lose all digits, overflow or underflow."""
     rng = np.random.default_rng(1)
     y = rng.integers(-8, 9, 50) / 8
@@ -116,8 +88,7 @@ def test_correlation_of_any_scale_and_place(a, b, blocks):
         assert found == pytest.approx(wanted, rel=1e-2 if a < 1e-300 else 1e-5)
 
 
-@pytest.mark.parametrize("blocks", [1, 2, 5])
-def test_correlation_of_what_is_constant(blocks):
+def test_correlation_of_what_is_constant(blocks=2):
     """LIBLINEAR's -nan; with a warning if the predictions are equal.  0.1 has a sum that is not 7 times 0.1."""
     y, same = [1.0, 2.0, 1.0, 3.0, 1.0, 2.0, 1.0], [0.1] * 7
     for labels, predictions, warnings in ((y, same, [SAME_PREDICTIONS]), (same, y, []), (same, same, []), ([], [], [])):

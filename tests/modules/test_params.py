@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from svmtool import registry
-from svmtool.errors import SvmtoolError
 from svmtool.params import PART_OF, Options, Problem, Run, Settings, Stopping
 
 
@@ -20,14 +19,6 @@ def test_no_field_is_in_two_parts():
     kernel = Settings.of_kernel().problem.kernel
     names = [*Problem._fields, *Stopping._fields, *Run._fields, *Options._fields, *kernel._fields]
     assert len(names) == len(set(names)) and set(PART_OF) == set(names) - {"kernel", "options"}
-
-
-def test_kernel_settings():
-    s = Settings.of_kernel(gamma=0.5, degree=2, C=3.0)
-    assert (s.problem.solver, s.problem.C, s.problem.kernel) == (0, 3.0, (2, 2, 0.5, 0.0))
-    assert s.row is registry.find_kernel(0) and Settings.of(solver=0).row is registry.find(0)
-    with pytest.raises(SvmtoolError, match="unknown svm type: 99"):
-        str(Settings.of_kernel(solver=99).row)
 
 
 @pytest.mark.parametrize(("make", "name"), [(Settings.of, "Gap"), (Settings.of, "gamma"), (Settings.of_kernel, "cost")])

@@ -40,7 +40,3 @@ def test_their_sum_over_rows_is_zero_on_drawn_data():
 def test_equal_sums_of_unequal_rows_are_reported_apart(monkeypatch):
     monkeypatch.setattr(duality, "standard_normal", np.ones)
     np.testing.assert_allclose(cancelling(rows_of(X), Y, COST), [3.0, 0.0, 1.0, 2.0, 0.0, 0.0, 0.0, 0.0])
-
-
-def test_no_rows():
-    assert cancelling(rows_of(np.zeros((0, 3))), np.zeros(0), np.zeros(0)).shape == (0,)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import reference
+from sampling import pairs_in_turn
 
 from svmtool import registry
 from svmtool.certify.linear import Certifier
@@ -15,11 +16,12 @@ from svmtool.objectives import losses
 from svmtool.objectives.power_interior import USUAL_STEPS, PowerInterior, by_rows
 from svmtool.objectives.task import Task
 from svmtool.params import Settings
-from svmtool.solvers.shared import base, fallback
+from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor
 from svmtool.training.reductions.one_vs_rest import OneVsRest
 
-POWERS = [1.0, 1.05, 1.3, 1.7, 2.0]
+POWERS = [1.0, 1.3, 2.0]
+FREE = [(1.0, True), (1.3, False), (2.0, True)]
 
 
 def raw(seed: int = 1, n: int = 120) -> tuple[np.ndarray, np.ndarray]:
@@ -57,8 +59,7 @@ def certified_after_steps(task: Task, p: float, wanted: float) -> float:
     return certified(task, run.w, run.alpha)
 
 
-@pytest.mark.parametrize("free", [False, True])
-@pytest.mark.parametrize("p", POWERS)
+@pytest.mark.parametrize("p, free", FREE)
 def test_few_steps_whatever_the_scale_of_features_and_costs(p, free):
     assert certified_after_steps(task_of(p, free), p, 1e-7) <= 2e-7
 
@@ -72,8 +73,7 @@ def wide(p: float, free: bool, C: float) -> Task:
     return Task(rows, y, C * 10.0 ** rng.uniform(-3.0, 3.0, 50), free, None, p)
 
 
-@pytest.mark.parametrize("free", [False, True])
-@pytest.mark.parametrize("p", POWERS)
+@pytest.mark.parametrize("p, free", FREE)
 def test_systems_of_few_rows(p, free):
     task = wide(p, free, 1.0)
     assert by_rows(task.rows) and certified_after_steps(task, p, 1e-7) <= 2e-7
@@ -87,12 +87,6 @@ def test_few_rows_with_costs_far_apart_reach_the_gap(solver):
     assert result.status is base.GAP and certified(task, result.w, result.alpha) <= 1.01e-3
 
 
-@pytest.mark.parametrize("p", [1.0, 1.5])
-def test_targets_of_rows(p):
-    task = task_of(p, True, np.random.default_rng(3).normal(size=120) * 1e4)
-    assert certified_after_steps(task, p, 1e-6) <= 2e-6
-
-
 @pytest.mark.parametrize("p", POWERS)
 @pytest.mark.parametrize("solver", [30, 31])
 def test_raw_features_with_a_free_bias_take_few_iterations(solver, p):
@@ -102,12 +96,6 @@ def test_raw_features_with_a_free_bias_take_few_iterations(solver, p):
     assert result.status is base.GAP
     assert result.history[-1]["gap"] <= (1e-4 if solver == 30 else 1e-6)
     assert result.iterations <= 200
-
-
-def test_the_fallback_knows_the_hinge_with_a_free_bias():
-    task = task_of(1.0, True)
-    result = fallback.solve(task, losses.HingeLoss(), False, np.zeros(task.rows.d), 1e-6, Monitor())
-    assert certified(task, result.w, result.alpha) <= 1e-6
 
 
 @pytest.mark.parametrize("solver", [30, 31])
@@ -165,8 +153,7 @@ def course(task: Task, p: float, wanted: float) -> tuple[PowerInterior, int]:
     return run, k
 
 
-@pytest.mark.parametrize("p", [1.0, 1.5, 2.0])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("kind", "p"), pairs_in_turn(KINDS, [1.0, 1.5, 2.0]))
 @pytest.mark.parametrize("n, d", [(30, 70), (150, 40)])
 def test_sum_of_weights_as_the_regulariser(n, d, kind, p):
     """Few steps whatever the scale of features; zeros are exact; a free bias balances the multipliers."""
@@ -178,8 +165,7 @@ def test_sum_of_weights_as_the_regulariser(n, d, kind, p):
         assert abs(float(run.alpha @ y)) <= 1e-12 * float(np.sum(run.alpha))
 
 
-@pytest.mark.parametrize("kind", ["dense", "csr free bias"])
-@pytest.mark.parametrize("cost", [1e6, 1e9, 1e12])
+@pytest.mark.parametrize("cost, kind", [(1e6, "dense"), (1e9, "csr free bias"), (1e12, "dense")])
 def test_last_bits_cost_few_steps(cost, kind):
     """The start is far above the optimum; whatever a machine rounds, these inputs are rounded differently."""
     X, y = low_rank(0)
@@ -191,7 +177,7 @@ def test_last_bits_cost_few_steps(cost, kind):
     assert max(steps) <= 50 and max(steps) - min(steps) <= 3, steps
 
 
-@pytest.mark.parametrize("seed", [93, 100, 278])
+@pytest.mark.parametrize("seed", [93, 278])
 def test_a_system_of_features_follows_one_of_rows_without_digits(seed):
     """A few rows less than features, whose scales span nine orders of magnitude."""
     rng = np.random.default_rng(seed)
@@ -206,8 +192,7 @@ def test_a_system_of_features_follows_one_of_rows_without_digits(seed):
     assert registry.entry(registry.find(5))(task, Monitor(gap=1e-6), base.Rule()).status is base.GAP
 
 
-@pytest.mark.parametrize("gap", [1e-2, 1e-7])
-@pytest.mark.parametrize("free_bias", [False, True])
+@pytest.mark.parametrize("gap, free_bias", [(1e-2, True), (1e-7, False)])
 def test_a_run_with_large_costs_and_raw_features_is_ended_by_it(gap, free_bias):
     """The answer has exact zeros, and its dual point is feasible."""
     X, y = far_apart(300, 90)
@@ -219,11 +204,3 @@ def test_a_run_with_large_costs_and_raw_features_is_ended_by_it(gap, free_bias):
     assert 0 < np.count_nonzero(result.w) < 60
     assert np.abs(X.T @ (result.alpha * y)).max() <= 1 + 1e-9
     assert np.sum(result.alpha - result.alpha**2 / 4e4) >= (1.0 - gap) * final["objective"] * (1.0 - 1e-9)
-
-
-@pytest.mark.parametrize("most", [2, 8, 30])
-def test_limits_end_it(most):
-    X, y = far_apart(300, 90)
-    task = Task(rows_of(X, "dense"), y, np.full(300, 1e4))
-    result = registry.entry(registry.find(5))(task, Monitor(gap=1e-9, max_iter=most), base.Rule())
-    assert result.status is base.ITERATIONS
