@@ -81,29 +81,6 @@ def test_separators_rows_and_more_than_one_step():
         numbers.format_numbers(values, 8)
 
 
-def test_a_number_that_the_loop_leaves_open_is_printed_by_python(monkeypatch):
-    """The loop prints all known numbers, so it is made to leave one."""
-
-    class Hesitant:
-        def bind(self, flat, out, between, end, state):
-            true = loop.bind(flat, out, between, end, state)
-
-            def call(stop, per_row, digits):
-                at = int(state[0])
-                opened = next((k for k in range(at, stop) if flat[k] == 0.3), stop)
-                return true(opened, per_row, digits) or int(opened < stop)
-
-            return call
-
-    from svmtool.compiled.loops.text import number_loops
-
-    loop = number_loops.format_values
-    monkeypatch.setattr(number_loops, "format_values", Hesitant())
-    assert numbers.format_rows(np.array([[0.3, 1], [2, 0.3], [0.3, 0.3]]), 17).decode() == (
-        "0.29999999999999999 1\n2 0.29999999999999999\n0.29999999999999999 0.29999999999999999\n"
-    )
-
-
 @pytest.mark.parametrize(
     "text, value",
     [("1", 1.0), (" \t\n-2.5e1", -25.0), ("+.5", 0.5), ("5.", 5.0), ("0x10", 16.0), ("0X1P-1", 0.5), ("-0x.8", -0.5),
@@ -124,7 +101,7 @@ def test_parse_number_refuses(text):
 @pytest.mark.parametrize(
     "text, real, whole",
     [("", 0.0, 0), ("abc", 0.0, 0), (" 12abc", 12.0, 12), ("1.9", 1.9, 1), ("-3e2x", -300.0, -3), ("0x1F", 31.0, 0),
-     ("1e", 1.0, 1), ("+7", 7.0, 7), ("- 7", 0.0, 0), ("800000000", 3e9, -1294967296), ("1e400", float("inf"), 1),
+     ("1e", 1.0, 1), ("+7", 7.0, 7), ("- 7", 0.0, 0), ("3000000000", 3e9, -1294967296), ("1e400", float("inf"), 1),
      ("99999999999999999999", 1e20, -1), (".5.5", 0.5, 0)],
 )  # fmt: skip
 def test_prefixes(text, real, whole):

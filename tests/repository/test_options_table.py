@@ -13,7 +13,6 @@ from svmtool.cli import scale
 from svmtool.cli.arguments import linear
 from svmtool.cli.predict import options as predict
 from svmtool.errors import SvmtoolError, UsageError
-from svmtool.options import Option
 from svmtool.options.commands import TABLES
 from svmtool.options.train import BY_KEYWORD, KERNEL, LINEAR, LONG, OWN
 
@@ -119,15 +118,6 @@ def test_no_other_module_lists_the_options():
         assert len(texts & set(LONG)) < len(LONG) / 2, path.name
 
 
-def test_the_table_is_read_without_numpy_and_click():
-    import subprocess
-    import sys
-
-    code = "import sys; from svmtool.options import commands; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, timeout=60)
-    assert not {"numpy", "scipy", "click", "numba", "tqdm"} & set(done.stdout.split())
-
-
 def test_pages_of_help_name_every_option():
     from svmtool.cli import help_texts
 
@@ -135,8 +125,3 @@ def test_pages_of_help_name_every_option():
         page = help_texts.whole_help() if command == "svm-train" else help_texts.command_help(command)
         for option in table:
             assert re.search(rf"^ +(-\w, )?{re.escape(option.flag)}( |$)", page, re.MULTILINE), option.flag
-
-
-def test_a_record_has_what_it_is_given():
-    assert Option("--a", "b", letter="a", metavar="0|1").usage == "-a, --a 0|1"
-    assert Option("-wLABEL", "b").name == "-w" and Option("--a", "b").name == "--a"

@@ -85,14 +85,3 @@ def test_no_test_patches_what_chooses_a_method():
     others = {name: files for name, files in found.items() if name not in ALLOWED}
     assert not others, f"take data, method= or an argument instead of patching: {others}"
     assert not set(ALLOWED) - set(found), "no test patches these any more: take them off the list"
-
-
-def test_patches_are_found(tmp_path):
-    (tmp_path / "test_x.py").write_text(
-        "from svmtool.solvers import alm as a, mfn\n"
-        "def test(m):\n    m.setattr(a, 'MOST', 1)\n    m.setattr('svmtool.data.csr.FEW', 2)\n    mfn.LEAST = 3\n"
-        "    for name in 'XY':\n        m.setattr(mfn, name, 4)\n    m.setattr(mfn, 'solve', None)\n"
-    )
-    found = patched(tmp_path / "test_x.py")
-    wanted = {"solvers.alm.MOST", "data.csr.FEW", "solvers.mfn.LEAST", "solvers.mfn.?"}
-    assert {name for name in found if steers(name)} == {f"svmtool.{name}" for name in wanted}

@@ -101,8 +101,6 @@ def python(code: str, folder) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-
-
 @pytest.mark.process
 @pytest.mark.parametrize("system", ["windows", "macos"])
 def test_commands_and_python_run_without_what_linux_has(system, tmp_path):
@@ -142,7 +140,7 @@ os.environ["SVMTOOL_LOOPS"] = "jit"
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("words", [["train", str(DATA)], ["predict", str(DATA), "model", "out"], ["scale", str(DATA)]])
+@pytest.mark.parametrize("words", [["train", str(DATA)], ["predict", str(DATA), "model", "out"]])
 def test_a_command_without_loops_and_numba_names_the_extra(words, tmp_path):
     done = python(f"{WITHOUT_NUMBA}{RUNS}sys.exit(command(*{words!r}))", tmp_path)
     assert done.returncode == 1

@@ -117,35 +117,6 @@ def test_reference_reads_models_with_sigmoids(solver, reference, command, data, 
     assert (tmp_path / "o1").read_bytes() == (tmp_path / "o2").read_bytes()
 
 
-def log_loss(p: np.ndarray) -> float:
-    return float(-np.mean(np.log(p)))
-
-
-@pytest.mark.parametrize(("row", "name"), pairs_in_turn(CLASSIFIERS, ["breast_cancer", "digits"]))
-def test_probabilities_of_unseen_rows_tell_more_than_the_base_rate(row, name, data):
-    """And sigmoids are calibrated: where they say p, about a share p of the rows is right."""
-    whole = (svmlight.read(str(data / file)) for file in (name, name + ".t"))
-    train_set, test_set = (table.take(np.flatnonzero(table.labels <= 4)) for table in whole)  # five of the ten digits
-    train_y = np.array(train_set.labels)
-    largest = np.zeros(train_set.n_features)
-    np.maximum.at(largest, train_set.indices, np.abs(train_set.values))
-    for table in (train_set, test_set):
-        table.values /= np.maximum(largest, 1e-300)[table.indices]
-    settings = Settings.of(solver=row.number, bias=1.0, probability=True)
-    model = train(train_set, settings).model
-    p = model.probabilities(model.decision_values(test_set))
-    place = np.array([model.labels.index(int(label)) for label in test_set.labels])
-    base = np.array([np.mean(train_y == label) for label in model.labels])
-    assert log_loss(p[np.arange(len(p)), place]) < 0.35 * log_loss(base[place])
-    hit, said = p.argmax(axis=1) == place, p.max(axis=1)
-    if row not in PLATT and len(model.labels) > 2:  # LIBLINEAR's rule: one logistic model a class, over their sum
-        return
-    if not row.optimal:  # the models of the folds, which sigmoids are fitted to, may differ much from that of all rows
-        return
-    error = abs(hit.mean() - said.mean())
-    assert error < 4 * math.sqrt(np.mean(said * (1 - said)) / len(p)) + 0.02, "as sure as it is right"
-
-
 def test_cross_validation_does_not_change(svm_train):
     X, y = made()
     data = text_of(X, y)

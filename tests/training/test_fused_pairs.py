@@ -50,18 +50,6 @@ class Together(Fitting):
         raise AssertionError("a pair was solved alone")
 
 
-class Noting(Fitting):
-    """Records in `alone` the labels of the pairs that are solved alone."""
-
-    def __init__(self, *more, **known):
-        super().__init__(*more, **known)
-        self.alone = []
-
-    def solve(self, problem, label, *more):
-        self.alone.append(label)
-        return super().solve(problem, label, *more)
-
-
 @pytest.mark.parametrize(("row", "kernel"), pairs_in_turn(ROWS + SQUARES, list(KERNELS), 2))
 def test_answers_are_those_of_each_pairs_own_flow(row, kernel):
     for features in (5, 300):
@@ -110,16 +98,6 @@ def test_a_limit_on_iterations_ends_pairs_in_the_same_call(row, most):
         assert one.certificate.primal <= one.function.scaled(value_at_zero(problem)[0] + problem.floor) * (1.0 + 1e-9)
 
 
-def test_least_squares_without_a_minimum_leave_the_others_together():
-    """A kernel that is not positive semidefinite on some pairs: these go their own way, and no others."""
-    fitting = Noting(Settings.of_kernel(solver=73, C=10.0))
-    training = train(classes(Kernel(3, 0.3), sizes=(2, 3) * 6), fitting)
-    assert 0 < len(fitting.alone) < 66 and not training.status.converged
-    labels = [f"{i} {j}" for i, j in combinations(range(12), 2)]
-    together = [f for k, f in zip(labels, training.solved, strict=True) if k not in fitting.alone]
-    assert all(f.result.status.converged for f in together)
-
-
 def test_nu_of_a_nearly_constant_kernel_is_solved_in_few_calls():
     """Sums of nu below 1, kernel values that differ by 1e-5: the rule of -e holds at once, and w = 0 is better.  Steps
     of pairs or a direct solution continue until the laws hold, and no pair is solved a second time."""
@@ -157,42 +135,6 @@ def test_the_certificate_of_nu_is_that_of_the_model(nu, eps):
     assert costs == pytest.approx(1.0 / np.array(margins), rel=1e-5)
 
 
-def test_the_certificate_of_large_values_is_that_of_the_model():
-    """Rounding of a share of the largest term, at a large cost, is no small share of the value: it is worked out."""
-    rng = np.random.default_rng(3)
-    labels = np.repeat(np.arange(len(SIZES)), SIZES).astype(float)
-    X = rng.normal(size=(len(labels), 5)) * np.exp(rng.uniform(0.0, 9.0, (len(labels), 1)))
-    data, s = KernelSet(table_of(X), Kernel(1, 0.001, 2, 10.0)).labelled(labels), Settings.of_kernel(solver=0, C=1e4)
-    found = train(data, Fitting(s))
-    values = values_of_pairs(data, s, found)
-    for value, certified in (values[0], values[2], values[4]):  # in class 2 decision values themselves round so far
-        assert certified == pytest.approx(value, rel=1e-6)
-
-
-class Wrong(Kernel):
-    """A kernel whose values in double precision, of which pairs are solved together, are not those of svm-predict."""
-
-    def finish(self, values, *more):
-        super().finish(values, *more)
-        values *= 1.001
-
-
-def test_the_certificate_uses_the_kernel_values_of_predict():
-    right = train(classes(), Fitting(Settings.of_kernel(gap=1e-8)))
-    fitting = Noting(Settings.of_kernel(gap=1e-8))
-    found = train(classes(Wrong(*KERNELS["rbf"])), fitting)
-    assert len(fitting.alone) == 6
-    assert found.certificate.primal == pytest.approx(right.certificate.primal, rel=1e-7)
-
-
-def test_a_costless_class_and_a_hard_one_are_solved_too():
-    """Weight 0 leaves a class out; a large cost and a tight gap take more steps than one call has."""
-    found = train(classes(), Fitting(Settings.of_kernel(gap=1e-6, class_weights=((1, 0.0),))))
-    assert found.status.converged
-    hard = train(classes(Kernel(1, 2.0, 3, 1.0)), Fitting(Settings.of_kernel(gap=1e-6, C=1e6)))
-    assert hard.certificate.gap <= 2e-6 and hard.status.converged
-
-
 @pytest.mark.parametrize("flag", ["set", "ends"])
 def test_what_ends_the_run_ends_it_between_classes(flag):
     """The first record ends it: the pairs of the current class are kept, those of others are not begun."""
@@ -205,15 +147,6 @@ def test_what_ends_the_run_ends_it_between_classes(flag):
         threads.set_count(None)
     assert [f.result.iterations > 0 for f in training.solved] == [True] * 3 + [False] * 3
     assert training.status is (INTERRUPTED if flag == "set" else TIME)
-
-
-def test_limits_on_rows_and_memory_choose_the_pairs():
-    """Pairs with a class of 70 rows exceed the limit of 60; with a tiny -m no block of a class fits into memory."""
-    every = ["0 1", "0 2", "0 3", "1 2", "1 3", "2 3"]
-    for cache_mb, own in ((100.0, ["0 2", "1 2", "2 3"]), (0.0001, every)):
-        fitting = Noting(Settings.of_kernel(cache_mb=cache_mb), together=60)
-        train(classes(), fitting)
-        assert sorted(fitting.alone) == own
 
 
 def test_a_direct_solution_comes_before_many_rounds_of_few_variables():

@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 from kernel_suite import KERNELS, NORMAL, NU, nu_value, random_data, run, text
 from sampling import pairs_in_turn
-from scipy.optimize import linprog
-from test_alfpgm import problems
 
 from svmtool import registry
 from svmtool.certify.kernel import value_at_zero
@@ -24,21 +22,6 @@ from svmtool.params import Settings
 from svmtool.solvers import alfpgm
 from svmtool.solvers.shared.base import GAP, OPTIMAL, POOR, PRECISION, RULE, STEPS, Monitor
 from svmtool.training.kernel.fit import Fitting
-
-QUADRATIC = ["c-svc", "nu-svc", "one-class", "epsilon-svr", "nu-svr"]
-every_program = pytest.mark.parametrize("name", QUADRATIC)
-
-
-@every_program
-def test_value_at_zero_is_that_of_the_linear_program(name):
-    p = problems(KERNELS["rbf"])[name]
-    systems = [p.y > 0, p.y < 0] if p.two_sums else [p.y != 0]
-    E = np.stack([np.where(system, p.y, 0.0) for system in systems])
-    least = linprog(p.p, A_eq=E, b_eq=E @ p.start, bounds=list(zip(np.zeros(len(p.y)), p.upper, strict=True)))
-    value, rho, r = value_at_zero(p)
-    assert value == pytest.approx(-least.fun, abs=1e-9)
-    sums = r * np.sum(p.start) + rho * (p.y @ p.start)
-    assert value == pytest.approx(p.upper @ np.maximum(r + p.y * rho - p.p, 0.0) - sums, abs=1e-9)
 
 
 def wrong_answers(problem):

@@ -86,15 +86,6 @@ def test_metrics_of_a_validation_are_those_of_its_models(labels, solver, svm_tra
     assert about in next(line for line in out.splitlines() if line.startswith("F1"))
 
 
-@pytest.mark.parametrize(("options", "labels"), [(("-s", 3), (4, 2, 9)), (("-t", 2), (1, -1))], ids=str)
-def test_sigmoids_of_the_folds_beat_a_constant_guess(options, labels, svm_train):
-    X, y = made(labels, n=150)
-    status, out, err = svm_train(*options, "-q", "-v", 5, "-b", 1, "--metrics", "d", data=text_of(X, y))
-    assert (status, err) == (0, "")
-    shares = np.array([np.mean(y == label) for label in labels])
-    assert 0.0 < metrics_of(out)["Log loss"] < -float(shares @ np.log(shares))
-
-
 def test_metrics_without_the_class_of_a_fold(svm_train):
     X, y = made()
     y[40] = 3.0

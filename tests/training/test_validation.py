@@ -13,9 +13,7 @@ from solver_suite import TWO_CLASS
 
 from svmtool import registry
 from svmtool.params import Request, Settings
-from svmtool.solvers.shared import base
 from svmtool.training.linear import train
-from svmtool.training.reductions.base import Reduction
 from svmtool.training.validation import cross_validation, folds, report
 
 
@@ -216,27 +214,6 @@ def test_folds_that_do_not_converge_are_reported(options, svm_train):
         status, out, err = svm_train(*options.split(), *strict, "-v", 3, "d", data=data)
         assert status == wanted and out.startswith("Cross Validation Accuracy = ") and "nan" not in out
         assert err.startswith("WARNING: ") and " of 3 folds did not converge: rounding stops further progress" in err
-
-
-def test_folds_that_rounding_has_ended_are_solved_as_a_training_is(monkeypatch):
-    """The fallback of verify.py solves them again too; answers that it certifies cause no warning."""
-    X, y = made()
-    settings, seen = Settings.of(solver=2), []
-    solve = Reduction._solve
-
-    def rounded(*args, **more):
-        result = solve(*args, **more)
-        result.w, result.status = 0.5 * result.w, base.PRECISION
-        return result
-
-    def cross_validated() -> list[str]:
-        console = Lines()
-        seen.append(validate(table_of(X, y), settings, Request(folds=3), console))
-        return [console.text, *console.warnings]
-
-    wanted = cross_validated()
-    monkeypatch.setattr(Reduction, "_solve", rounded)
-    assert cross_validated() == wanted and seen == [0, 0]
 
 
 @pytest.mark.parametrize("options", [("-t", 0), ("-t", 2, "-s", 73), ("-s", 2, "--stratified")], ids=str)
