@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 
@@ -10,6 +9,7 @@ import numpy as np
 import pytest
 from compat_cases import NUMBER, same_text, without_notes, without_path
 from conftest import libsvm_program
+from sampling import pairs_in_turn
 
 from svmtool.formats.svmlight import table
 from svmtool.params import Settings
@@ -20,7 +20,6 @@ from svmtool.training.kernel.fit import Fitting
 from svmtool.training.kernel.train import one_vs_one
 from svmtool.training.validation.folds import GlibcRand
 
-FIVE = range(5)
 LINE = re.compile(r"^Certified relative gap = (\S+) \(primal \S+, dual \S+, KKT violation \S+\)\n", re.MULTILINE)
 
 
@@ -56,8 +55,7 @@ def parts(model: str) -> tuple[str, np.ndarray]:
 KERNELS = ["-t 0", "-t 1 -d 2 -r 1 -g 0.5", "-t 2", "-t 2 -g 1 -c 10", "-t 3 -g 0.05 -r 0.1"]
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("svm_type", FIVE)
+@pytest.mark.parametrize(("svm_type", "kernel"), pairs_in_turn(range(5), KERNELS, 2))
 def test_lines_and_model_are_libsvms(svm_type, kernel, sets, svm_train):
     """At a tight tolerance: the same form, objectives within 1e-5, the same support vectors."""
     reference = libsvm_program("svm-train")
@@ -123,13 +121,6 @@ def test_folds_are_libsvms(argv, line, heart_scale, svm_train, tmp_path):
     assert sorted(tmp_path.iterdir()) == before, "no model is written"
 
 
-def test_text_of_folds(sets, svm_train):
-    out = svm_train("-t", "2", "-v", "3", "four")[1]
-    assert out.count("optimization finished") == 3 * 6 and out.count("Total nSV") == 3
-    assert out.splitlines()[-1].startswith("Cross Validation Accuracy = ")
-    assert svm_train("-t", "2", "-v", "3", "-q", "four")[1] == out.splitlines(keepends=True)[-1]
-
-
 @pytest.mark.parametrize("argv", ["-s 0", "-s 0 -w3 2 -w7 0.5", "-s 1 -n 0.3"])
 def test_sigmoids_are_libsvms(argv, sets, svm_train):
     reference = libsvm_program("svm-train")
@@ -149,25 +140,8 @@ def test_scale_of_errors_is_libsvms(svm_type, sets, svm_train):
     out = svm_train(*line, "ours")[1]
     folds, scale, model = re.split(r"(^Prob\. model.*\n.*\n)", without_path(theirs.stdout), flags=re.MULTILINE)
     same_text(without_path(LINE.sub("", out)), model + folds + scale, 1e-3)  # Debian's 3.24 reports the folds first
-    assert (
-        re.search(r"sigma= (\S+)\n", out)[1][:5]
-        == re.search(r"^probA (\S+)$", (sets / "ours").read_text(), re.M)[1][:5]
-    )
-
-
-def test_density_marks():
-    """There are 10 values below 0 and 20 above; each part has a fifth of its side."""
-    values = np.concatenate((np.arange(-10.0, 0.0), np.arange(1.0, 21.0)))
-    ends = np.array([-10, -8, -6, -4, -2, 0, 4, 8, 12, 16, 20])
-    marks = calibration.density_marks(np.random.default_rng(0).permutation(values), np.ones(30))
-    assert marks.tolist() == (0.5 * (ends[:-1] + ends[1:])).tolist()
-
-
-def test_one_class_marks(sets, svm_train):
-    status, _, err = svm_train("-s", "2", "-t", "2", "-b", "1", "-n", "0.3", "four", "m")
-    assert (status, err) == (0, "")
-    marks = re.search(r"^prob_density_marks (.*)$", (sets / "m").read_text(), re.MULTILINE)[1].split()
-    assert len(marks) == 10 and sorted(marks, key=float) == marks
+    width = re.search(r"^probA (\S+)$", (sets / "ours").read_text(), re.M)[1]
+    assert re.search(r"sigma= (\S+)\n", out)[1][:5] == width[:5]
 
 
 def test_one_class_with_too_few_rows_for_marks(svm_train, tmp_path):
@@ -178,9 +152,6 @@ def test_one_class_with_too_few_rows_for_marks(svm_train, tmp_path):
     assert svm_train("--strict", *line)[0] == 2
 
 
-# Models
-
-
 def test_columns_of_coefficients(svm_train, tmp_path):
     """Four classes of one row each give LIBSVM's model."""
     svm_train("-q", "-t", "0", "d", "m", data="4 4:1\n2 2:1\n9 9:1\n1 1:1\n")
@@ -189,12 +160,6 @@ def test_columns_of_coefficients(svm_train, tmp_path):
         "svm_type c_svc\nkernel_type linear\nnr_class 4\ntotal_sv 4\nrho 0 0 0 0 0 0\nlabel 4 2 9 1\n"
         "nr_sv 1 1 1 1\nSV\n1 1 1 4:1 \n-1 1 1 2:1 \n-1 -1 1 9:1 \n-1 -1 -1 1:1 \n"
     )
-
-
-def test_two_classes_begin_with_plus_one(svm_train, tmp_path):
-    for data, labels in (("-1 1:1\n1 1:2\n", "1 -1"), ("0 1:1\n1 1:2\n", "0 1"), ("5 1:1\n-5 1:2\n", "5 -5")):
-        svm_train("-q", "-t", "2", "d", "m", data=data)
-        assert f"\nlabel {labels}\n" in (tmp_path / "m").read_text()
 
 
 def test_gamma_is_one_over_the_largest_index(svm_train, tmp_path):
@@ -210,57 +175,12 @@ def test_notes_record_options_and_certificate(svm_train, tmp_path):
     assert LINE.match(notes[1][2:] + "\n") and notes[-2].startswith("# Stopped: ")
 
 
-def test_default_name_and_quiet(svm_train, tmp_path):
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "folder" / "set").write_text("1 1:1\n-1 8:2\n")
-    assert svm_train("-q", "-t", "2", "folder/set") == (0, "", "")
-    assert (tmp_path / "set.model").exists()
-
-
-def test_sixty_is_c_svc(sets, svm_train):
-    """Alone it is linear; with a kernel option it is what -s 0 is."""
-    for ours, libsvms in ((["-s", "60"], ["-t", "0"]), (["-s", "alfpgm", "-g", "1"], ["-g", "1"])):
-        texts = []
-        for argv, name in ((ours, "a"), (libsvms, "b")):
-            method = ["--method", "fast"] if "-s" in argv else []
-            assert svm_train(*argv, *method, "-e", "1e-5", "four", name)[0] == 0
-            texts.append(without_notes((sets / name).read_text()))
-        assert texts[0] == texts[1]
-
-
-@pytest.mark.parametrize("svm_type", FIVE)
+@pytest.mark.parametrize("svm_type", range(5))
 def test_any_number_of_threads_gives_the_same_bits(svm_type, sets, svm_train):
     for threads in (1, 2):
         argv = ["-s", svm_type, "-t", "2", "-n", "0.3", "-b", "1", "--threads", threads]
         assert svm_train(*argv, "numbers" if svm_type > 2 else "four", f"m{threads}")[0] == 0
     assert (sets / "m1").read_bytes() == (sets / "m2").read_bytes()
-
-
-# Laws
-
-
-def test_weights_are_costs(sets, svm_train):
-    """-wi multiplies C, repeated ones each other; a weight of every class is another C."""
-    models = []
-    for argv in (["-c", "6"], ["-w3", "2", "-w3", "3", "-w1", "6", "-w7", "6", "-w-2", "6"]):
-        svm_train("-q", "-t", "2", "-e", "1e-6", *argv, "four", "m")
-        models.append(parts((sets / "m").read_text())[1])
-    assert models[0] == pytest.approx(models[1])
-
-
-def test_a_class_of_weight_zero_is_left_out(svm_train, tmp_path):
-    assert svm_train("-t", "2", "-w-1", "0", "d", "m", data="1 1:1\n-1 1:2\n1 1:3\n")[0] == 0
-    model = (tmp_path / "m").read_text()
-    assert "total_sv 0\nrho -1\n" in model
-
-
-def test_gap_decides(sets, svm_train):
-    for gap in (1e-2, 1e-6):
-        out = svm_train("-t", "2", "-c", "10", "--gap", gap, "two", "m")[1]
-        assert float(LINE.search(out)[1]) <= gap
-
-
-# Precomputed kernels
 
 
 def test_precomputed_is_the_kernel_it_was_computed_from(sets, svm_train):
@@ -280,11 +200,7 @@ def test_precomputed_is_the_kernel_it_was_computed_from(sets, svm_train):
 @pytest.mark.parametrize(
     "data, sentence",
     [
-        (
-            "1 0:1 1:1 2:.5\n-1 1:.5 2:1\n",
-            "Wrong input format: first column must be 0:sample_serial_number: d, line 2: ",
-        ),
-        ("1 0:1 1:1 2:.5\n-1\n", "Wrong input format: first column must be 0:sample_serial_number: d, line 2: "),
+        ("1 0:1 1:1 2:.5\n-1 1:.5\n", "Wrong input format: first column must be 0:sample_serial_number: d, line 2: "),
         ("1\n-1\n", "Wrong input format: first column must be 0:sample_serial_number: d, line 1: "),
         ("1 0:0 1:1 2:.5\n-1 0:2 1:.5 2:1\n", "Wrong input format: sample_serial_number out of range: d, line 1: "),
         ("1 0:1 1:1 2:.5\n-1 0:3 1:.5 2:1\n", "Wrong input format: sample_serial_number out of range: d, line 2: "),
@@ -323,13 +239,6 @@ def test_ctrl_c_leaves_a_model(sets):
     assert done.status is INTERRUPTED and done.lacking == "interrupted"
     assert done.model.labels == (3, 1, 7, -2) and done.model.probA is None
     assert [f.result.iterations for f in done.solved] == [0] * 6
-
-
-def test_records_go_to_the_log(sets, svm_train):
-    assert svm_train("-t", "2", "-q", "--solver-log", "l", "four", "m")[0] == 0
-    records = [json.loads(line) for line in (sets / "l").read_text().splitlines()]
-    assert {r["label"] for r in records} == {"3 1", "3 7", "3 -2", "1 7", "1 -2", "7 -2"}
-    assert all(r["objective"] >= r["bound"] for r in records)
 
 
 @pytest.mark.parametrize("argv", [["-s", "0"], ["-s", "2"], ["-s", "3"], ["-s", "1", "-n", "0.3"], ["-b", "1"]])

@@ -35,16 +35,6 @@ def test_weights_that_overflow_are_named(argv, svm_train, tmp_path):
     assert (status, out) == (1, "") and "or smaller --weights: the largest is 1e+300" in err and err.count("\n") == 1
 
 
-@pytest.mark.parametrize("solver", ["1", "2"])
-def test_a_cost_that_the_problem_does_not_have(solver, svm_train, tmp_path):
-    """nu-SVC and the one-class SVM have none: any is taken, as by LIBSVM, and changes nothing."""
-    data, models = "1 1:1\n1 1:0.5 2:1\n-1 1:-1\n-1 2:-1\n", []
-    for more in ([], ["-c", "1e200", "-w1", "1e100"]):
-        assert svm_train("-t", "2", "-s", solver, *more, "d", "m", data=data)[0] == 0
-        models.append((tmp_path / "m").read_text().partition("# svmtool")[0])
-    assert models[0] == models[1]
-
-
 def test_a_margin_of_nothing_is_reported(svm_train, tmp_path):
     """LIBSVM writes inf and nan here."""
     status, out, err = svm_train("-t", "2", "-s", "1", "d", "m", data="1 1:1\n-1 1:1\n")

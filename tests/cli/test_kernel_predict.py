@@ -6,7 +6,6 @@ import gzip
 import math
 import re
 import subprocess
-import sys
 
 import compat_cases
 import numpy as np
@@ -49,9 +48,6 @@ def run(tmp_path, monkeypatch):
     return call
 
 
-# Like LIBSVM
-
-
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
 def test_predict_does_what_libsvm_did(case, tmp_path, monkeypatch):
     compat_cases.check_prediction(case, tmp_path, monkeypatch)
@@ -62,9 +58,9 @@ NUMBER = re.compile(rb"-?[0-9][0-9.e+-]*")
 OWN_WARNING = re.compile("WARNING: test has features up to .*\n")
 
 
-@pytest.mark.parametrize("svm_type", range(5))
-@pytest.mark.parametrize("kernel", range(5))
-@pytest.mark.parametrize("trained", [0, 1])
+@pytest.mark.parametrize(
+    ("svm_type", "kernel", "trained"), [(k % 5, (2 * k + k // 5) % 5, (k + k // 5) % 2) for k in range(10)]
+)
 def test_every_kind_of_model_predicts_as_libsvm_does(svm_type, kernel, trained, libsvm_programs, tmp_path, run):
     if SVM_TYPES[svm_type] == "one_class" and trained:
         skip_without_densities(libsvm_programs["svm-train"])
@@ -93,10 +89,7 @@ def test_every_kind_of_model_predicts_as_libsvm_does(svm_type, kernel, trained, 
                     )
 
 
-# Blocks, threads, inputs
-
-
-@pytest.mark.parametrize("kernel", KERNELS[:-1], ids=lambda kernel: f"{kernel.kind}-{kernel.degree}")
+@pytest.mark.parametrize("kernel", KERNELS[:-1:2], ids=lambda kernel: f"{kernel.kind}-{kernel.degree}")
 def test_a_file_is_scored_chunk_by_chunk(kernel, run, tmp_path, monkeypatch):
     """The same bytes from small chunks and large ones, one thread and two, plain text and compressed."""
     rng = np.random.default_rng(kernel.kind)
@@ -156,7 +149,7 @@ def test_a_bad_line_leaves_the_old_output(rows, sentence, run, tmp_path):
     assert (tmp_path / "o").read_text() == "old"
 
 
-@pytest.mark.parametrize("row", ["1 0:1 1:1 2:2", "1 1:1 2:2 3:3 4:4", "1 0:1 1:1 3:3 4:4", "1"])
+@pytest.mark.parametrize("row", ["1 0:1 1:1 2:2", "1 1:1 2:2 3:3 4:4", "1"])
 def test_a_row_of_a_precomputed_kernel_that_lacks_values_is_refused(row, run, tmp_path, monkeypatch):
     assert run("t", "m", "o", model=GIVEN, rows="1 0:9 1:5 2:0 3:1\n").exit == 0
     monkeypatch.setattr(predict_kernel, "CHUNK_BYTES", 64)
@@ -165,9 +158,6 @@ def test_a_row_of_a_precomputed_kernel_that_lacks_values_is_refused(row, run, tm
     assert got.exit == 1 and not (tmp_path / "o2").exists()
     assert got.stderr.startswith("Wrong input format at line 10: t: a row for a precomputed kernel must be 0:number")
     assert got.stderr.endswith("at least up to 3\n")
-
-
-# Long options
 
 
 def test_scores_of_one_class_and_of_pairs(run, tmp_path):
@@ -189,35 +179,3 @@ def test_metrics(run):
     assert lines[1].startswith("Mean squared error = ") and lines[3].startswith("Mean absolute error = ")
     lines = run("-b", "1", "--metrics", "t", "m", "o", model=SIGMOID).stdout.splitlines()
     assert lines[1].startswith("Label 1: precision") and lines[-1].startswith("AUC = ")
-
-
-def test_quiet_leaves_the_metrics(run):
-    assert run("-q", "t", "m", "o", model=SIGMOID).stdout == ""
-    assert run("-q", "-b", "1", "t", "m", "o", model=REGRESSION).stdout == ""
-    assert run("-q", "--metrics", "t", "m", "o", model=GOOD).stdout.startswith("Label 1: ")
-
-
-def test_model_of_one_class_always_predicts_it(run, tmp_path):
-    model = "svm_type c_svc\nkernel_type linear\nnr_class 1\ntotal_sv 0\nrho\nlabel 4\nnr_sv 0\nSV\n"
-    assert run("--scores", "s", "t", "m", "o", model=model).exit == 0
-    assert (tmp_path / "o").read_text() == "4\n4\n4\n"
-
-
-def test_the_plain_job_needs_no_numpy(tmp_path):
-    """Loops compiled just in time import numpy, so that case is excluded."""
-    from svmtool.compiled import _library
-
-    if _library is None:
-        pytest.skip("loops are compiled just in time here, with numba")
-    (tmp_path / "m").write_text(GOOD)
-    (tmp_path / "t").write_text(ROWS)
-    code = (
-        "import sys, svmtool.compiled; had = 'numpy' in sys.modules\n"
-        "from svmtool.cli.predict.command import main\n"
-        "assert main(sys.argv[1:]) == 0\n"
-        "assert had or 'numpy' not in sys.modules\n"
-        "assert not {'numba', 'llvmlite', 'scipy', 'click', 'tqdm'} & set(sys.modules)\n"
-    )
-    argv = [sys.executable, "-c", code, tmp_path / "t", tmp_path / "m", tmp_path / "o"]
-    done = subprocess.run(argv, capture_output=True)
-    assert done.returncode == 0, done.stderr.decode()

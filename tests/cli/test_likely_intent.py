@@ -20,7 +20,6 @@ SVR = "use -t 2 for LIBSVM's -s 3 (epsilon-SVR), -s 11 for linear regression\n"
     "argv, beginning, advice",
     [
         ("-s 3 -p 0.1", "WARNING: -s 3 (l1svc-dual, linear) ignores -p: ", SVR),
-        ("-s 4 -n 0.5", "WARNING: -s 4 (crammer-singer, linear) ignores -n: ", "-s 11 for linear regression\n"),
         ("-s 4 -p 0.5", "WARNING: -s 4 (crammer-singer, linear) ignores -p: ", "-s 11 for linear regression\n"),
         ("-s 1 -n 0.5", "WARNING: -s 1 (l2svc-dual, linear) ignores -n: ", "use -t 2 for LIBSVM's -s 1 (nu-SVC)\n"),
         ("-s 2 -n 0.5", "WARNING: -s 2 (l2svc, linear) ignores -n: ", "-t 2 for LIBSVM's -s 2 (one-class SVM)\n"),
@@ -81,19 +80,7 @@ def test_several_costs(svm_train, tmp_path):
     assert svm_train("-q", "-t", 2, "-c", 1, "-c", 10, "d", "m")[2] == without
 
 
-def test_one_warning_is_enough(svm_train):
-    assert svm_train("-q", "-s", 3, "-p", 0.1, "d", "m", data=REAL)[2].count("\n") == 1
-
-
-def test_labels_that_would_be_merged_name_the_regression(svm_train):
-    status, out, err = svm_train("-s", 3, "d", "m", data="1.2 1:1\n1.9 1:2\n")
-    assert (status, out) == (1, "")
-    assert err == (
-        "d: labels 1.2 and 1.9 would both become class 1: use whole numbers as labels, or " + SVR.removeprefix("use ")
-    )
-
-
-@pytest.mark.parametrize("argv", ["-s 11", "-s 13", "-s 21", "-t 2 -s 3", "-t 2 -s 4", "-t 2 -s 2", "-s auto"])
+@pytest.mark.parametrize("argv", ["-s 11", "-s 21", "-t 2 -s 4", "-t 2 -s 2", "-s auto"])
 def test_other_problems_take_any_labels(argv, svm_train):
     status, _, err = svm_train("-q", *argv.split(), "-c", 0.1, "d", "m", data=REAL)
     assert status == 0 and "makes each label a class" not in err

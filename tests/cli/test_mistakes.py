@@ -31,7 +31,6 @@ def svm_predict(capsys):
     [
         ("d no/m", "can't save model to file no/m: there is no folder no"),
         ("-s 71 --add d no/m", "can't save model to file no/m: there is no folder no"),
-        ("-s 71 --remove d -i m no/m", "can't save model to file no/m: there is no folder no"),
         ("--spark local d no/m", "can't save model to file no/m: there is no folder no"),
         ("d .", "can't save model to file .: it is a directory"),
         ("d m/", "can't save model to file m/: it is a directory"),
@@ -72,11 +71,6 @@ def test_arguments_behind_the_files(argv, warning, svm_train):
     for options in ((), ("-t", "2")):
         status, _, err = svm_train("-q", *options, *argv.split())
         assert (status, err) == (0, warning)
-
-
-def test_arguments_behind_the_files_of_a_prediction(svm_predict):
-    warning = "WARNING: -b 1 after the output file has no effect\n"
-    assert svm_predict("-q", "d", "m", "o", "-b", "1") == (0, "", warning)
 
 
 def test_features_that_the_model_does_not_have(svm_predict):

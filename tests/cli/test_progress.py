@@ -20,11 +20,6 @@ from svmtool.progress import counted, doing, reached, shown
 ROWS = b"1 1:1 2:0.5\n-1 1:-1 2:0.25\n"
 
 
-class Input:
-    def __init__(self, taken, size):
-        self.taken, self.size = taken, size
-
-
 @pytest.fixture
 def run(monkeypatch):
     """A run of this thread that is shown, without a thread that draws."""
@@ -53,13 +48,6 @@ def test_counted_parts_have_bars_and_others_name_them(run):
     assert [words(run)[0][1] for _ in counted("run", "ab")] == ["run 1 of 2", "run 2 of 2"]
 
 
-def test_bytes_read_are_a_share_or_a_number(run):
-    with doing("reading"), doing("reading", source=Input(25_000_000, 100_000_000)):
-        assert words(run) == [(0.25, "reading: ")]
-    with doing("reading", source=Input(25_000_000, None)):
-        assert words(run) == [(None, "reading: |25 MB")]
-
-
 def test_share_by_the_decades_of_the_gap(run):
     with doing("training"):
         reached(1.0, 1e-4)
@@ -80,36 +68,18 @@ def test_share_by_the_decades_of_the_gap(run):
         assert words(run) == [(1 / 3, "training: |class 2 of 3")]
 
 
-def test_other_threads_are_not_shown(run):
-    def work():
-        with doing("fold", 3):
-            reached(1.0, 0.5)
-
-    with doing("training"):
-        thread = threading.Thread(target=work)
-        thread.start()
-        thread.join()
-        assert words(run) == [(None, "training: ")]
-
-
-def test_an_error_in_a_part_ends_it(run):
-    with pytest.raises(ValueError), doing("training"):
-        raise ValueError
-    assert run.parts == [] and run.gap is None
-
-
 def test_lines_fit_any_width_and_their_words_are_whole():
     """The more columns, the more words; at 20 columns the bar and both times are there, at 40 some words too."""
     Bar = progress._bar_class(False, True)
     pieces = {"desc": "training: ", "count": "class 13 of 100", "gap": "gap 1.2e-03", "asked": "asked 1.0e-04"}
     for share, names, seconds in itertools.product(
-        (None, 0.0, 0.37, 1.0), itertools.product((True, False), repeat=4), (0, 59, 7384)
+        (None, 0.37), itertools.product((True, False), repeat=4), (59, 7384)
     ):
         given = {name: text for (name, text), there in zip(pieces.items(), names, strict=True) if there}
         bar = Bar(total=None if share is None else 1.0, delay=1e9, file=io.StringIO(), ncols=80, nrows=24)
         bar.n, bar.start_t = share or 0.0, time.time() - seconds
         before: set[str] = set()
-        for width in range(1, 200):
+        for width in (*range(1, 60), 80, 90, 120, 199):
             bar.ncols = width
             progress._fit(bar, given, width)
             line = str(bar)
@@ -189,7 +159,7 @@ def test_a_resized_window_stays_whole(breaks, tmp_path):
     screen = Screen(["-c", PLAYED], tmp_path, 80, True)
     screen.send(b"out one\ngap 0.01\n")
     screen.until(lambda lines: len(lines) == 3 and "gap" in lines[2])
-    for columns in (40, 20, 160, 25, 80):
+    for columns in (40, 20, 160):
         screen.resize(columns, breaks)
         length = columns - 1
         lines = screen.until(lambda lines: [len(line) for line in lines[-2:]] == [length] * 2 or columns < 30)  # noqa: B023
@@ -208,7 +178,7 @@ def test_messages_and_bars(tmp_path):
     screen = Screen(["-c", PLAYED], tmp_path, 60, True)
     screen.until(lambda lines: len(lines) == 2)
     wanted = []
-    for k in range(100):
+    for k in range(30):
         screen.send(b"out line %d\nerr warning %d\n" % (k, k))
         wanted += [f"line {k}", f"warning {k}"]
         if k % 7 == 0:
@@ -272,13 +242,6 @@ def test_forked_processes_draw_nothing(tmp_path):
     screen.send(b"exec import os; os.fork() or sys.exit(); os.wait()\nout again\n")
     screen.until(lambda lines: lines[1:2] == ["again"] and len(lines) == 4)
     assert screen.end()[2] == ["done", "again"]
-
-
-def test_tqdm_starts_no_process_lock_and_no_monitor(tmp_path):
-    screen = Screen(["-c", PLAYED], tmp_path, 80, True)
-    screen.until(lambda lines: len(lines) == 2)
-    screen.send(b"exec import tqdm; console.warn(f\"{'multiprocessing' in sys.modules} {tqdm.tqdm.monitor}\")\n")
-    assert screen.end()[2] == ["False None"]
 
 
 def test_nothing_of_tqdm_without_a_terminal_with_q_and_in_the_first_half_second(tmp_path):

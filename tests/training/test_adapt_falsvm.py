@@ -85,7 +85,7 @@ def agree(paper: Paper) -> None:
 
 
 @given(st.data())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_any_sequence_is_the_papers(data):
     """Rows that come once or several times, equal ones, features that come, costs of classes."""
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
@@ -126,35 +126,22 @@ def ready(svm_train):
 
 
 def test_removing_rows_not_in_the_model_changes_nothing(ready):
+    """And those in it, also if identical rows were there before, leave no trace."""
+    first = weights_in("m")[1]
     _, out, _ = ready("--add", "new", "-i", "m")
-    assert out.startswith("Added ") and "Rows seen = 260" in out
-    taken = int(out.split()[1])
-    assert 0 < taken < 60
-    in_model = 0
+    taken, in_model = int(out.split()[1]), 0
+    assert out.startswith("Added ") and "Rows seen = 260" in out and 0 < taken < 60
     for line in Path("new").read_text().splitlines(keepends=True):
         before = weights_in("m")[1]
         Path("one").write_text(line)
         status, out, _ = ready("--remove", "one", "-i", "m")
         assert status == 0 and out.startswith("Removed 1 rows, ")
-        came = int(out.split()[3])
-        in_model += came
-        moved = float(np.linalg.norm(weights_in("m")[1] - before))
-        assert (moved > 1e-6) == bool(came)
+        in_model += int(out.split()[3])
+        assert (np.linalg.norm(weights_in("m")[1] - before) > 1e-6) == (int(out.split()[3]) == 1)
     assert in_model == taken
+    np.testing.assert_allclose(weights_in("m")[1], first, rtol=1e-9, atol=1e-12)
     status, _, err = ready("--remove", "one", "-i", "m")
     assert status == 1 and "one: line 1: the model does not contain this row" in err
-
-
-def test_rows_added_and_removed_again_leave_no_trace(ready):
-    """Also if identical rows were there before, added or skipped."""
-    lines = (Path("d").read_text() + Path("new").read_text()).splitlines(keepends=True)
-    Path("more").write_text("".join(lines[::2] * 2))
-    before = weights_in("m")[1]
-    status, out, _ = ready("--add", "more", "--passes", 2, "-i", "m")
-    assert status == 0 and int(out.split()[1]) > 10
-    assert np.linalg.norm(weights_in("m")[1] - before) > 1e-3
-    assert ready("--remove", "more", "-i", "m")[0] == 0
-    np.testing.assert_allclose(weights_in("m")[1], before, rtol=1e-9, atol=1e-12)
 
 
 def test_all_rows_can_be_removed(ready):
@@ -173,16 +160,6 @@ def test_a_stream_is_a_file_in_pieces(ready, svm_train):
         assert streamed(svm_train, "".join(part.tolist()), "-s", 72, "--add", "-", "-i", "m2")[0] == 0
     np.testing.assert_allclose(weights_in("m2")[1], weights_in("m")[1], rtol=1e-10)
     assert Path("m2.state.rows").stat().st_size == Path("m.state.rows").stat().st_size
-
-
-def test_stream_starts_a_new_model(command, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    rows = draw(np.random.default_rng(4), 50, 3)
-    done = command("train", "-s", 72, "--add", "-", "m", input=text_of_rows(rows).encode())
-    assert done.returncode == 0 and b"Rows seen = 50" in done.stdout
-    paper = Paper(1.0, {})
-    paper.add(rows, 1)
-    agree(paper)
 
 
 def test_invalid_memory_options_are_refused(ready, svm_train):
@@ -204,8 +181,12 @@ def test_invalid_memory_options_are_refused(ready, svm_train):
     assert status == 1 and "and -s 72 with two labels" in err
 
 
-@pytest.mark.parametrize("data", ["", "1\n-1\n1\n", "2 1:1\n2 1:3\n", "1 1:1e-30 2:5\n-1 1:1e30\n"])
-@pytest.mark.parametrize("options", [["-c", 1e-12], ["-c", 1e10], ["-B", -1], ["-w1", 0]], ids=str)
+@pytest.mark.parametrize(
+    ("data", "options"),
+    [("", ["-B", -1]), ("1\n-1\n1\n", ["-c", 1e-12]), ("2 1:1\n2 1:3\n", ["-w1", 0]),
+     ("1 1:1e-30 2:5\n-1 1:1e30\n", ["-c", 1e10]), ("2 1:1\n2 1:3\n", ["-c", 1e10])],
+    ids=str,
+)  # fmt: skip
 def test_odd_data_end_honestly(data, options, svm_train):
     Path("new").write_text("1\n-1 1:1\n")
     assert svm_train("-q", "-s", 72, *options, "d", "m", data=data)[0] == 0

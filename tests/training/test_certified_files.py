@@ -24,7 +24,7 @@ sys.path.insert(0, str(REPOSITORY / "scripts"))
 from stress.objective import Problem, exact, problem_of  # noqa: E402
 
 N = 16
-SECONDS = 0.3  # of a run: what it has then is certified
+SECONDS = 0.2  # of a run: what it has then is certified
 RTOL = Decimal("1e-9")
 PRINTED = Decimal("5e-9")  # nine digits
 LEAST = Decimal(np.finfo(float).tiny)  # below it doubles have fewer digits
@@ -37,12 +37,9 @@ SHAPES = {
     "negative zeros": lambda rng: np.where(rng.random((N, 3)) < 0.4, -0.0, rng.normal(size=(N, 3)).round(2)),
     **{
         f"{k} digits": lambda rng, k=k: np.vectorize(lambda x: float(f"{x:.{k}g}"))(3 + rng.normal(size=(N, 3)))
-        for k in (1, 3, 6, 8, 9, 10, 12, 15, 16, 17)
+        for k in (1, 8, 9, 12, 17)
     },
-    **{
-        f"1e{e}": lambda rng, e=e: rng.normal(size=(N, 3)) * 10.0**e
-        for e in (-300, -150, -40, -9, 9, 40, 100, 140, 300)
-    },
+    **{f"1e{e}": lambda rng, e=e: rng.normal(size=(N, 3)) * 10.0**e for e in (-300, -150, -9, 9, 140, 300)},
 }
 KERNELS = ("linear", "rbf", "polynomial", "sigmoid")
 ROWS = [(row, "") for row in registry.rows_of(kernel=False)]
@@ -92,7 +89,7 @@ def check(problem: Problem, data: str, text: str, primal: float, rtol: Decimal =
     assert apart <= rtol * abs(value) + rounding + LEAST, words
 
 
-@pytest.mark.parametrize(("name", "shape"), pairs_in_turn(list(ROWS), list(SHAPES), 2))
+@pytest.mark.parametrize(("name", "shape"), pairs_in_turn(list(ROWS), list(SHAPES)))
 def test_the_file_has_the_certified_value(name, shape, tmp_path):
     row, kernel = ROWS[name]
     X, y = data_of(row, shape)
@@ -126,7 +123,9 @@ def test_the_command_and_its_options(name, shape, svm_train):
     row, kernel = ROWS[name]
     X, y = data_of(row, shape)
     data, seen = text_of(X, y), {}
-    for what, options in OPTIONS.items():
+    others = list(OPTIONS)[2:]
+    for what in ("as it is", "without notes", others[list(ROWS).index(name) % len(others)]):
+        options = OPTIONS[what]
         option = str(next(iter(options), ""))
         if option and option != "--plain-model" and option not in registry.supported_options(row):
             continue

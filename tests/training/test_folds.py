@@ -12,14 +12,6 @@ from svmtool.errors import SvmtoolError
 from svmtool.training.validation.folds import GlibcRand, fold_rows, liblinear_folds, stratified_folds
 
 
-def glibc():
-    try:
-        library = ctypes.CDLL("libc.so.6")
-    except OSError:
-        pytest.skip("no glibc here to compare with")
-    return library
-
-
 def drawn(rand: GlibcRand, n: int) -> list[int]:
     """The next n numbers of the generator."""
     return [int(rand_step(rand.state)) for _ in range(n)]
@@ -33,18 +25,18 @@ def naive_shuffle(n: int, draws: list[int]) -> list[int]:
     return order
 
 
-def test_the_first_numbers_are_those_of_an_unseeded_program():
-    assert drawn(GlibcRand(), 3) == [1804289383, 846930886, 1681692777]
-
-
-@pytest.mark.parametrize("seed", [0, 1, 2, 42, 2**31 - 1, 2**31, 2**32 - 1])
+@pytest.mark.parametrize("seed", [0, 1, 42, 2**31, 2**32 - 1])
 def test_every_seed_gives_the_numbers_of_the_c_library(seed):
-    libc = glibc()
+    try:
+        libc = ctypes.CDLL("libc.so.6")
+    except OSError:
+        pytest.skip("no glibc here to compare with")
     libc.srand(ctypes.c_uint(seed))
     assert drawn(GlibcRand(seed), 1000) == [libc.rand() for _ in range(1000)]
 
 
 def test_the_folds_of_heart_scale_start_as_liblinear_draws_them():
+    assert drawn(GlibcRand(), 3) == [1804289383, 846930886, 1681692777]
     order, starts = liblinear_folds(270, 5)
     assert order[:5].tolist() == [73, 258, 15, 31, 33]
     assert starts.tolist() == [0, 54, 108, 162, 216, 270]
@@ -85,35 +77,12 @@ def naive_stratified(labels: list[int], folds: int) -> tuple[list[int], list[int
     return order, starts
 
 
-@pytest.mark.parametrize("classes", [[-1, 1], [1, -1], [3, 1, 2], [5], [0, 1], [2, -1]])
+@pytest.mark.parametrize("classes", [[-1, 1], [1, -1], [3, 1, 2], [5]])
 def test_stratified_folds_are_those_of_libsvm(classes):
     labels = np.random.default_rng(7).choice(classes, 101).astype(float)
     labels[: len(classes)] = classes  # the order of first appearance
     order, starts = stratified_folds(labels, 4)
-    wanted_order, wanted_starts = naive_stratified(labels.astype(int).tolist(), 4)
-    assert order.tolist() == wanted_order
-    assert starts.tolist() == wanted_starts
-
-
-def test_stratified_folds_share_out_each_class_evenly():
-    labels = np.repeat([1.0, 2.0], [60, 12])
-    order, starts = stratified_folds(labels, 3, seed=5)
-    for k in range(3):
-        held_out = labels[fold_rows(order, starts, k)[1]]
-        assert (held_out == 1).sum() == 20 and (held_out == 2).sum() == 4
-
-
-def test_as_many_folds_as_rows_leave_one_out():
-    order, starts = stratified_folds(np.array([1.0, -1, 1, -1]), 4)
-    assert order.tolist() == liblinear_folds(4, 4)[0].tolist()
-    assert starts.tolist() == [0, 1, 2, 3, 4]
-
-
-def test_seeds_draw_differently_and_repeat():
-    first, again, other = (liblinear_folds(50, 5, seed)[0].tolist() for seed in (3, 3, 4))
-    assert first == again
-    assert first != other
-    assert liblinear_folds(50, 5, 1)[0].tolist() == liblinear_folds(50, 5)[0].tolist()
+    assert (order.tolist(), starts.tolist()) == naive_stratified(labels.astype(int).tolist(), 4)
 
 
 def test_no_rows_or_one_fold_is_refused():

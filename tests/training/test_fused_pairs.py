@@ -8,19 +8,18 @@ import numpy as np
 import pytest
 from kernel_models import table_of
 from kernel_suite import nu_value, run
+from sampling import pairs_in_turn
 
 from svmtool import registry
 from svmtool.certify.kernel import value_at_zero
 from svmtool.compiled import threads
 from svmtool.kernels import interior
 from svmtool.kernels.problems import NuSvc
-from svmtool.kernels.results import KernelResult
 from svmtool.models.kernel_functions import Kernel
 from svmtool.params import Settings
 from svmtool.solvers import alfpgm
 from svmtool.solvers.shared.base import GAP, INDEFINITE, INTERRUPTED, ITERATIONS, RULE, TIME, Monitor, StopFlag
-from svmtool.training.kernel import fused_pairs, verify
-from svmtool.training.kernel.dataset import ClassPairs, KernelSet, pair_problem
+from svmtool.training.kernel.dataset import KernelSet, pair_problem
 from svmtool.training.kernel.fit import Fitting
 from svmtool.training.kernel.train import one_vs_one as train
 
@@ -63,61 +62,30 @@ class Noting(Fitting):
         return super().solve(problem, label, *more)
 
 
-def alone(settings) -> Fitting:
-    """Every pair is solved alone."""
-    return Fitting(settings, together=0)
+@pytest.mark.parametrize(("row", "kernel"), pairs_in_turn(ROWS + SQUARES, list(KERNELS), 2))
+def test_answers_are_those_of_each_pairs_own_flow(row, kernel):
+    for features in (5, 300):
+        data = classes(KERNELS[kernel], features=features)
+        s = Settings.of_kernel(solver=row, nu=0.2, gap=1e-9, C=2.0, class_weights=((2, 3.0),) if row in SQUARES else ())
+        found, own = train(data, Fitting(s)), train(data, Fitting(s, together=0))
+        for mine, other in zip(found.solved, own.solved, strict=True):
+            apart = 2e-9 + other.certificate.gap
+            assert mine.result.status.converged and mine.certificate.gap <= 1.01e-9
+            assert len(mine.function.coef) == len(other.function.coef)
+            assert mine.certificate.primal == pytest.approx(other.certificate.primal, rel=1e-6 + apart)
+            assert mine.function.rho == pytest.approx(other.function.rho, abs=1e-3)
+            assert mine.function.report.split()[:2] == other.function.report.split()[:2]
+        assert found.model.nr_sv == pytest.approx(own.model.nr_sv, abs=2)
 
 
-def batch_of(data, s):
-    """The pairs of a training set, solved together not certified yet."""
-    batch = fused_pairs.batch_of(ClassPairs(data, s), Fitting(s))
-    with np.errstate(all="ignore"):
-        batch.run()
-    return batch
-
-
-@pytest.mark.parametrize("row", ROWS)
-@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
-@pytest.mark.parametrize("features", [5, 300], ids=["dense", "sparse"])
-def test_answers_are_those_of_each_pairs_own_flow(row, kernel, features):
-    data, s = classes(kernel, features=features), Settings.of_kernel(solver=row, nu=0.2, gap=1e-9, C=2.0)
-    found = train(data, Fitting(s))
-    own = train(data, alone(s))
-    assert [len(f.function.coef) for f in found.solved] == [len(f.function.coef) for f in own.solved]
-    for mine, other in zip(found.solved, own.solved, strict=True):
-        assert mine.result.status is GAP and mine.certificate.gap <= 1.01e-9
-        apart = 2e-9 + other.certificate.gap
-        assert mine.result.objective == pytest.approx(other.result.objective, rel=apart)
-        assert mine.certificate.primal == pytest.approx(other.certificate.primal, rel=1e-6 + apart)
-        assert mine.function.rho == pytest.approx(other.function.rho, abs=1e-3)
-        assert mine.function.report.split()[:2] == other.function.report.split()[:2]
-    assert found.model.nr_sv == pytest.approx(own.model.nr_sv, abs=2)
-
-
-def many_classes(kernel=KERNELS["rbf"], count=100):
+@pytest.mark.parametrize(("row", "limit"), pairs_in_turn(ROWS + SQUARES, [{}, {"max_iter": 7}, {"gap": 1e-6}]))
+def test_no_pair_of_many_classes_is_solved_alone(row, limit):
     """Two or three rows a class."""
-    n = 230 * count // 100
-    rng = np.random.default_rng(1)
-    return KernelSet(table_of(rng.normal(size=(n, 6))), kernel).labelled(np.arange(n) % float(count))
-
-
-@pytest.mark.parametrize("row", ROWS + SQUARES)
-@pytest.mark.parametrize("limit", [{}, {"max_iter": 7}, {"gap": 1e-6}], ids=str)
-@pytest.mark.parametrize("count", [20, pytest.param(100, marks=pytest.mark.exhaustive)])
-def test_no_pair_of_many_classes_is_solved_alone(row, limit, count):
-    training = train(many_classes(count=count), Together(Settings.of_kernel(solver=row, nu=0.3, **limit)))
+    X, count = np.random.default_rng(1).normal(size=(46, 6)), 20
+    data = KernelSet(table_of(X), KERNELS["rbf"]).labelled(np.arange(46) % float(count))
+    training = train(data, Together(Settings.of_kernel(solver=row, nu=0.3, **limit)))
     assert len(training.solved) == count * (count - 1) // 2 and training.status.converged
     assert all(f.result.certified_gap == f.certificate.gap < np.inf for f in training.solved)
-
-
-@pytest.mark.parametrize("row", [0, 60])
-def test_a_solution_that_the_gap_finds_worse_than_zero_takes_better_constants(row):
-    """At this cost every row is at its bound, and a suitable rho lowers the primal value more than w does."""
-    s = Settings.of_kernel(solver=row, C=1e-5, gap=1e-4, max_iter=15)
-    training = train(many_classes(Kernel(2, 100.0), count=40), Together(s))
-    assert training.status.converged and training.certificate.gap <= 1e-4
-    zero = 2e-5 * 2
-    assert all(f.certificate.primal <= (1.0 + 1e-9) * zero * len(f.function.coef) / 4 for f in training.solved)
 
 
 @pytest.mark.parametrize("row", [0, 50, 60])
@@ -129,20 +97,7 @@ def test_pairs_that_prove_the_kernel_indefinite_keep_their_answers(row):
     assert all(np.any(f.function.coef) for f in found.solved)
 
 
-def test_after_a_limit_such_pairs_are_not_certified():
-    """Thousands of them would take seconds."""
-    data, s = classes(Kernel(3, 2.0, coef0=-1.0), features=300), Settings.of_kernel(solver=0, C=1e4)
-    batch = batch_of(data, s)
-    batch.fitting.stop.set = True
-    batch.points = batch.points.without_features(np.arange(len(data)), batch.norms)  # nothing can be certified
-    ended = [batch.solved(k) for k in batch.done if batch._indefinite(k)]
-    assert ended and all(f.result.status is INDEFINITE for f in ended)
-    assert all(np.any(f.function.coef) and f.certificate.gap == np.inf for f in ended)
-    assert all(f.certificate.primal > f.certificate.dual > 0.0 for f in ended)
-
-
-@pytest.mark.parametrize("row", ROWS)
-@pytest.mark.parametrize("most", [0, 1, 2])
+@pytest.mark.parametrize(("row", "most"), pairs_in_turn(ROWS, [0, 1, 2]))
 def test_a_limit_on_iterations_ends_pairs_in_the_same_call(row, most):
     data, s = classes(), Settings.of_kernel(solver=row, nu=0.2, gap=1e-9, C=2.0, max_iter=most)
     found = train(data, Together(s))
@@ -153,26 +108,6 @@ def test_a_limit_on_iterations_ends_pairs_in_the_same_call(row, most):
         rows = np.r_[ends[i] : ends[i + 1], ends[j] : ends[j + 1]]
         problem = pair_problem(data.points().take(rows), s, (SIZES[i], SIZES[j]), (s.problem.C, s.problem.C))
         assert one.certificate.primal <= one.function.scaled(value_at_zero(problem)[0] + problem.floor) * (1.0 + 1e-9)
-
-
-def test_a_limit_that_is_not_reached_changes_no_bit():
-    free, limited = (train(classes(), Fitting(Settings.of_kernel(gap=1e-6, max_iter=most))) for most in (None, 100))
-    assert np.array_equal(free.model.coef, limited.model.coef) and np.array_equal(free.model.rho, limited.model.rho)
-
-
-@pytest.mark.parametrize("row", SQUARES)
-@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
-@pytest.mark.parametrize("features", [5, 300], ids=["dense", "sparse"])
-def test_least_squares_are_those_of_each_pairs_own_flow(row, kernel, features):
-    data = classes(kernel, features=features)
-    s = Settings.of_kernel(solver=row, gap=1e-9, C=2.0, class_weights=((1, 0.0), (2, 3.0)))
-    found = train(data, Fitting(s))
-    own = train(data, alone(s))
-    for mine, other in zip(found.solved, own.solved, strict=True):
-        assert mine.result.status.converged and mine.certificate.gap <= 1.01e-9
-        assert mine.certificate.primal == pytest.approx(other.certificate.primal, rel=1e-8)
-        assert mine.function.coef == pytest.approx(other.function.coef, rel=1e-3, abs=1e-4)
-        assert mine.function.rho == pytest.approx(other.function.rho, abs=1e-3)
 
 
 def test_least_squares_without_a_minimum_leave_the_others_together():
@@ -210,8 +145,8 @@ def values_of_pairs(data, s: Settings, found) -> list[tuple[float, float]]:
     return values
 
 
-@pytest.mark.parametrize("nu", [0.001, 0.08, 0.15])  # sums of nu below 1 in all pairs, in the small ones, in none
-@pytest.mark.parametrize("eps", [0.01, 1e-6])
+# sums of nu below 1 in all pairs, in the small ones, in none
+@pytest.mark.parametrize(("nu", "eps"), [(0.001, 0.01), (0.08, 1e-6), (0.15, 0.01)])
 def test_the_certificate_of_nu_is_that_of_the_model(nu, eps):
     data, s = classes(), Settings.of_kernel(solver=1, nu=nu, eps=eps)
     found = train(data, Together(s))
@@ -234,27 +169,6 @@ def test_the_certificate_of_large_values_is_that_of_the_model():
         assert certified == pytest.approx(value, rel=1e-6)
 
 
-@pytest.mark.parametrize("row", [0, 1, 52])
-def test_pairs_are_certified_together_as_alone(row):
-    """At a large cost each is measured exactly: one by one that took five times as long as their solution."""
-    batch = batch_of(classes(), Settings.of_kernel(solver=row, C=1e4, nu=0.1))
-    assert len(batch.done) == 6 and fused_pairs.exact(batch, alone=-1e18) is None
-    batch._exact = fused_pairs.exact(batch, alone=1e18)
-    for k in batch.done:
-        alpha, gradient, (rho, r) = batch._alpha_of(k), batch._gradient_of(k, batch.F), batch.out[k, 6:8].tolist()
-        together, alone = (KernelResult(alpha, rho, r, 0.0, 0.0, 1, RULE, gradient) for _ in range(2))
-        _, one = batch.certified(k, batch._problem(k), together)
-        _, other = verify.certified(batch._whole(k), alone)
-        assert one.primal == pytest.approx(other.primal, rel=1e-9)
-        assert one.gap == pytest.approx(other.gap, rel=1e-6, abs=1e-9)
-        assert (together.rho, together.r) == pytest.approx((alone.rho, alone.r), rel=1e-6, abs=1e-9)
-
-
-def test_the_rule_of_e_is_that_of_each_pair_alone():
-    found = train(classes(), Together(Settings.of_kernel(solver=0, eps=1e-4)))
-    assert all(f.result.status is RULE and f.certificate.violation <= 1e-4 for f in found.solved)
-
-
 class Wrong(Kernel):
     """A kernel whose values in double precision, of which pairs are solved together, are not those of svm-predict."""
 
@@ -271,32 +185,12 @@ def test_the_certificate_uses_the_kernel_values_of_predict():
     assert found.certificate.primal == pytest.approx(right.certificate.primal, rel=1e-7)
 
 
-@pytest.mark.parametrize("row", [0, 1])
-def test_law_1_has_the_value_of_zero(row):
-    s = Settings.of_kernel(solver=row, nu=0.2, C=3.0, class_weights=((1, 0.5), (2, 4.0)))
-    batch = batch_of(classes(), s)
-    assert len(batch.done) == 6
-    for k in batch.done:
-        (*costs, floor, most), problem = batch._limits(*batch.pairs[k]), batch._problem(k)
-        assert isinstance(problem, NuSvc) == (row == 1)
-        assert [problem.upper[0], problem.upper[-1]] == costs and floor == problem.floor
-        assert most == pytest.approx(value_at_zero(problem)[0] + problem.floor, abs=1e-7)
-
-
 def test_a_costless_class_and_a_hard_one_are_solved_too():
     """Weight 0 leaves a class out; a large cost and a tight gap take more steps than one call has."""
     found = train(classes(), Fitting(Settings.of_kernel(gap=1e-6, class_weights=((1, 0.0),))))
     assert found.status.converged
     hard = train(classes(Kernel(1, 2.0, 3, 1.0)), Fitting(Settings.of_kernel(gap=1e-6, C=1e6)))
     assert hard.certificate.gap <= 2e-6 and hard.status.converged
-
-
-def test_a_sample_of_rows_is_reported():
-    """Of 1,500 rows, nearly all of them support vectors."""
-    X = np.random.default_rng(0).normal(size=(1500, 3))
-    data = KernelSet(table_of(X), KERNELS["rbf"]).labelled(np.arange(1500) % 6.0)
-    training = train(data, Together(Settings.of_kernel()))
-    assert "of 1500 rows computed again: within" in training.solved[0].certificate.sampled
 
 
 @pytest.mark.parametrize("flag", ["set", "ends"])
@@ -311,14 +205,6 @@ def test_what_ends_the_run_ends_it_between_classes(flag):
         threads.set_count(None)
     assert [f.result.iterations > 0 for f in training.solved] == [True] * 3 + [False] * 3
     assert training.status is (INTERRUPTED if flag == "set" else TIME)
-
-
-def test_each_pair_is_recorded_once():
-    records = []
-    training = train(classes(), Fitting(Settings.of_kernel(), lambda **record: records.append(record)))
-    assert sorted(r["label"] for r in records) == ["0 1", "0 2", "0 3", "1 2", "1 3", "2 3"]
-    for r, fit in zip(sorted(records, key=lambda r: r["label"]), training.solved, strict=True):
-        assert r["gap"] == pytest.approx(fit.certificate.gap) and r["iteration"] == fit.result.iterations
 
 
 def test_limits_on_rows_and_memory_choose_the_pairs():

@@ -13,7 +13,7 @@ from svmtool.params import Settings
 from svmtool.solvers.shared.base import INTERRUPTED, StopFlag
 from svmtool.training.kernel import fused_pairs
 from svmtool.training.kernel.dataset import KernelSet
-from svmtool.training.kernel.fit import MIN_CONCURRENT, Fitting, enough_mb, packed
+from svmtool.training.kernel.fit import Fitting
 from svmtool.training.kernel.train import one_vs_one as train
 
 
@@ -35,16 +35,10 @@ def bits(training):
     return model.coef.tobytes() + model.rho.tobytes()
 
 
-def test_groups_fit_and_hold_each_problem_once():
-    needed = [5.0, 1.0, 3.0, 10.0, 4.0, 2.0]
-    assert packed([3, 0, 4, 2, 5, 1], needed.__getitem__, 10.0) == [[3], [0, 4], [2, 5, 1]]
-    assert packed([], needed.__getitem__, 1.0) == []
+LIMITS = [(100.0, fused_pairs.MAX_PAIR_ROWS), (0.05, 100), (100.0, 0)]
 
 
-LIMITS = [(cache_mb, most) for cache_mb in (100.0, 0.05) for most in (0, 100, fused_pairs.MAX_PAIR_ROWS)]
-
-
-@pytest.mark.parametrize(("row", "limits"), pairs_in_turn([0, 1, 50, 52, 60, 73], LIMITS, 3))
+@pytest.mark.parametrize(("row", "limits"), pairs_in_turn([0, 1, 50, 52, 60, 73], LIMITS, 1))
 def test_any_number_of_threads_gives_the_same_bits(row, limits):
     cache_mb, most = limits
     data, s = four_classes(), Settings.of_kernel(solver=row, nu=0.3, gap=1e-6, C=3.0, cache_mb=cache_mb)
@@ -55,24 +49,6 @@ def test_any_number_of_threads_gives_the_same_bits(row, limits):
     assert bits(found[0]) == bits(found[1]) == bits(found[2])
     assert found[0].text == found[1].text == found[2].text, "pairs are reported in LIBSVM's order"
     assert all(s.result.status.converged and s.certificate.gap <= 1.001e-6 for s in found[0].solved)
-
-
-def test_shares_of_memory():
-    """One problem has all of -m; several have what they need of it, and no more than lets two run at once."""
-    seen = {}
-
-    class Noting(Fitting):
-        def solve(self, problem, label=None, cache_mb=None, *more):
-            seen[label] = cache_mb
-            return super().solve(problem, label, cache_mb, *more)
-
-    whole, row = enough_mb(100), 3 * 16 / 2**20  # three numbers of 16 bytes
-    train(four_classes(), Noting(Settings.of_kernel(cache_mb=whole), together=0))
-    assert seen["0 1"] == pytest.approx(whole / MIN_CONCURRENT - 110 * row)
-    assert seen["0 2"] == pytest.approx(enough_mb(65)), "its copy comes on top of what it needs"
-    seen.clear()
-    train(four_classes((30, 20)), Noting(Settings.of_kernel(cache_mb=whole), together=0))
-    assert seen == {None: whole}
 
 
 def test_records_of_all_pairs_arrive_whole():

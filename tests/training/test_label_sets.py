@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import gzip
+import re
 import subprocess
 import sys
 
 import numpy as np
 import pytest
+from sampling import pairs_in_turn
 from scipy import sparse
 from sklearn.metrics import f1_score
 
 import svmtool
 from svmtool.cli.predict import command as predict
 from svmtool.compiled.loops.text.text_loops import SETS
-from svmtool.data.label_sets import LabelSets, SetClasses
 from svmtool.errors import DataError
 from svmtool.formats.models import read
 from svmtool.formats.svmlight import table as svmlight
 from svmtool.models import weights
 from svmtool.models.linear import MULTILABEL_NOTE
-from svmtool.training.validation.multilabel import best_threshold
 
 TEXT = b"# head\n1,5,7 3:1 9:0.2 # name\n 3:1\n\n2:4 3:5\n5\n1 qid:3 1:2\n-1,1,-1\n"
 SETS_OF_TEXT = [{1, 5, 7}, set(), set(), {5}, {1}, {-1, 1}]
@@ -66,9 +66,7 @@ def test_files_with_sets(files, chunk):
     assert sets(svmlight.read("b", form=SETS).sets) == [{1}, {3}]
 
 
-@pytest.mark.parametrize(
-    "label", [b"1,x", b"1,,2", b",1", b"1,2.5", b"99999999999,1", b"1;2", b"1,nan", b"2147483648,1"]
-)
+@pytest.mark.parametrize("label", [b"1,x", b"1,,2", b"1,2.5", b"1;2", b"1,nan", b"2147483648,1"])
 def test_sets_of_anything_else_are_refused(files, label, svm_train):
     (files / "a").write_bytes(b"# c\n2147483647,-2147483647 1:1\n" + label + b" 1:1\n")
     with pytest.raises(DataError, match="whole numbers of 32 bits, separated by commas") as caught:
@@ -83,24 +81,7 @@ def test_a_comma_says_how_to_train(files, svm_train):
     assert "this looks like CSV" in svm_train("-q", "c", "m")[2]
 
 
-def test_classes_of_sets():
-    rng = np.random.default_rng(1)
-    Y = rng.random((40, 5)) < 0.3
-    rows, columns = np.nonzero(Y)
-    found = LabelSets.of_counts(Y.sum(axis=1), 10.0 * columns)
-    chosen = rng.permutation(40)[:25]
-    for some, of in ((found, np.arange(40)), (found.take(chosen), chosen)):
-        classes = SetClasses(some)
-        assert classes.labels == [10 * k for k in range(5)] and classes.problems == 5
-        for k in range(5):
-            assert np.array_equal(classes.signs(k) > 0, Y[of, k]) and classes.counts[k] == Y[of, k].sum()
-            assert np.array_equal(classes.costs(k, 2.0, np.full(5, 3.0)), np.where(Y[of, k], 6.0, 2.0))
-    assert SetClasses(LabelSets.of_counts(np.array([2]), np.array([3.0, 3.0]))).counts.tolist() == [1]
-    assert SetClasses(found.take(np.zeros(0, np.int64))).labels == []
-
-
-@pytest.mark.parametrize("solver", [0, 1, 3, 5, 6, 7])
-@pytest.mark.parametrize("labels", [1, 2, 5])
+@pytest.mark.parametrize(("solver", "labels"), pairs_in_turn([0, 1, 3, 5, 6, 7], [1, 2, 5]))
 def test_each_label_is_the_problem_of_its_rows(solver, labels):
     X, Y = problem(labels=max(labels, 2))
     done = svmtool.fit(X, sparse.csr_matrix(Y[:, :labels]), solver, gap=1e-7, bias=1.0)
@@ -115,14 +96,6 @@ def test_each_label_is_the_problem_of_its_rows(solver, labels):
     assert np.array_equal(svmtool.predict(again, X).toarray(), found.toarray())
 
 
-def test_labels_without_rows_have_columns():
-    X, Y = problem()
-    Y = np.hstack([Y, np.zeros((len(Y), 2), int)])
-    done = svmtool.fit(X, Y)
-    assert done.model.labels == tuple(range(6)) and svmtool.predict(done, X).shape == Y.shape
-    assert svmtool.predict(svmtool.loads(svmtool.dumps(done)), X).shape == Y.shape
-
-
 def measured(capsys, *argv):
     assert predict.main(list(argv)) == 0
     out = capsys.readouterr().out
@@ -135,11 +108,9 @@ def test_predictions_and_measures(files, svm_train, capsys, model):
     assert svm_train("-q", "--multilabel", "d", model) == (0, "", "")
     found = measured(capsys, "--metrics", "--scores", "s", "t", model, "o")
     values, true = np.loadtxt("s"), Y[160:] > 0
-    given = np.array(
-        [[str(k + 1) in line.split(",") for k in range(6)] for line in (files / "o").read_text().split("\n")]
-    )
-    assert np.array_equal(given[:-1], values > 0) and np.allclose(values, svmtool.decision_values(read(model), X[160:]))
-    given = given[:-1]
+    lines = [line.split(",") for line in (files / "o").read_text().split("\n")[:-1]]
+    given = np.array([[str(k + 1) in line for k in range(6)] for line in lines])
+    assert np.array_equal(given, values > 0) and np.allclose(values, svmtool.decision_values(read(model), X[160:]))
     assert np.isclose(found["Exact matches"], 100 * (given == true).all(axis=1).mean())
     assert np.isclose(found["Micro F1"], 100 * f1_score(true, given, average="micro"), atol=1e-3)
     assert np.isclose(found["Macro F1"], 100 * f1_score(true, given, average="macro"), atol=1e-3)
@@ -152,12 +123,13 @@ def test_predictions_and_measures(files, svm_train, capsys, model):
     assert [set(line.split(",")) for line in (files / "o").read_text().split()] == best
 
 
-def test_labels_that_the_model_lacks_count_as_missed(files, svm_train, capsys):
+@pytest.mark.parametrize("label", ["9", "1.5", "1e300"])
+def test_labels_that_the_model_lacks_count_as_missed(files, svm_train, capsys, label):
     svm_train("-q", "--multilabel", "d", "m")
-    (files / "u").write_text("9 1:1\n1,9 1:1\n")
+    (files / "u").write_text(f"{label} 1:1\n{label} 1:1\n")
     assert predict.main(["--metrics", "u", "m", "o"]) == 0
     out, err = capsys.readouterr()
-    assert "Exact matches = 0% (0/2)" in out and "1 label that the model lacks (9)" in err
+    assert "Exact matches = 0% (0/2)" in out and "1 label that the model lacks" in err
 
 
 def test_thresholds_of_folds(files, svm_train, capsys):
@@ -176,28 +148,11 @@ def svmtool_rows(name):
     data = svmlight.read(name, form=SETS)
     X = sparse.csr_matrix((data.values, data.indices, data.indptr))
     shape = (len(data), int(data.sets.labels.max()))
-    return X, sparse.csr_matrix(
-        (np.ones(len(data.sets.labels)), data.sets.labels.astype(int) - 1, data.sets.indptr), shape
-    )
+    ones, labels = np.ones(len(data.sets.labels)), data.sets.labels.astype(int) - 1
+    return X, sparse.csr_matrix((ones, labels, data.sets.indptr), shape)
 
 
-def test_the_best_threshold_is_that_of_the_largest_f1():
-    rng = np.random.default_rng(2)
-    for _ in range(200):
-        f = np.round(rng.normal(size=rng.integers(1, 30)), 1)
-        has = rng.random(len(f)) < rng.choice([0.05, 0.3, 0.9])
-
-        def f1(t, f=f, has=has):
-            return 2 * np.sum((f > t) & has) / max(np.sum(f > t) + np.sum(has), 1)
-
-        best = max(f1(t) for t in np.append(f, f.min() - 1))
-        found = best_threshold(f, has)
-        assert np.isclose(f1(found), best) if best >= 0.1 else found == f.max()
-    assert best_threshold(np.zeros(0), np.zeros(0, bool)) == 0.0
-
-
-@pytest.mark.parametrize("kind", ["sets", "classes"])
-@pytest.mark.parametrize("solver", [1, 3, 6])
+@pytest.mark.parametrize(("kind", "solver"), [("sets", 1), ("classes", 3), ("sets", 6)])
 def test_pruning_moves_no_score_by_more(kind, solver):
     rng = np.random.default_rng(3)
     X, Y = problem(400, 60)
@@ -220,9 +175,7 @@ def test_pruning_moves_no_score_by_more(kind, solver):
 
 def test_validation_and_search_by_f1(files, svm_train):
     status, out, _ = svm_train("-q", "--multilabel", "-v", 4, "d")
-    assert status == 0 and [line.split(" = ")[0] for line in out.splitlines()] == [
-        "Cross Validation Micro F1", "Cross Validation Macro F1",
-    ]  # fmt: skip
+    assert status == 0 and re.fullmatch(r"(Cross Validation M[a-z]+ F1 = \S+\n){2}", out)
     status, out, _ = svm_train("-q", "--multilabel", "-C", "-v", 3, "d")
     assert status == 0 and "CV micro F1 = " in out
     X, Y = problem()
@@ -286,23 +239,19 @@ def test_validation_predicts_rows_by_models_that_have_not_seen_them(files, svm_t
         return f1_score(y, predictions, average="micro")
 
     for given, keywords in ((Y, {}), (sparse.csr_matrix(Y), {"groups": np.arange(160) // 8})):
-        found = svmtool.cross_validate(
-            X, given, solver=1, folds=4, gap=1e-9, metrics=["micro-f1", "macro-f1", own], **keywords
-        )
+        asked = {"solver": 1, "gap": 1e-9, "folds": 4, "metrics": ["micro-f1", "macro-f1", own]}
+        found = svmtool.cross_validate(X, given, **asked, **keywords)
         assert found.predictions.shape == Y.shape and found.decision_values is None and not found.open_ends
         for k in range(4):
-            done = svmtool.fit(X[found.fold != k], Y[found.fold != k], solver=1, gap=1e-9)
-            assert np.array_equal(
-                svmtool.predict(done, X[found.fold == k]).toarray(), found.predictions[found.fold == k].toarray()
-            )
+            done, out = svmtool.fit(X[found.fold != k], Y[found.fold != k], solver=1, gap=1e-9), found.fold == k
+            assert np.array_equal(svmtool.predict(done, X[out]).toarray(), found.predictions[out].toarray())
         truth, predictions = Y, found.predictions.toarray()
         for name, average in (("micro-f1", "micro"), ("macro-f1", "macro"), ("own", "micro")):
             assert found.metrics[name] == pytest.approx(f1_score(truth, predictions, average=average), rel=1e-12)
     found = svmtool.cross_validate(X, Y, solver=1, folds=4, metrics=["micro-f1", "macro-f1"])
     printed = svm_train("-q", "-s", 1, "--multilabel", "-v", 4, "d")[1]
-    assert [float(line.split()[-1][:-1]) for line in printed.splitlines()] == pytest.approx(
-        [100 * found.metrics["micro-f1"], 100 * found.metrics["macro-f1"]], rel=1e-5
-    )
+    wanted = [100 * found.metrics["micro-f1"], 100 * found.metrics["macro-f1"]]
+    assert [float(line.split()[-1][:-1]) for line in printed.splitlines()] == pytest.approx(wanted, rel=1e-5)
     weights = np.r_[np.ones(100), -np.ones(60)]
     assert any("60 of 160 weights" in text for text in svmtool.cross_validate(X, Y, sample_weight=weights).warnings)
 
@@ -345,7 +294,7 @@ def test_files_of_sets_from_python(files):
     assert svmtool.read_svmlight("e", multilabel=True)[1].shape == (0, 0)
 
 
-@pytest.mark.parametrize("argv", [[], ["--multilabel"], ["-s", "11"], ["-s", "21"], ["-s", "4"]], ids=str)
+@pytest.mark.parametrize("argv", [[], ["--multilabel"], ["-s", "4"]], ids=str)
 def test_few_of_many_features(files, svm_train, argv):
     (files / "h").write_text("1 1:1 2000000:1\n-1 2:1\n1 3:1\n")
     for name in ("h.m", "h.npz"):
@@ -396,14 +345,6 @@ def test_models_without_zeros_from_pipes_and_compressed(files, svm_train, monkey
     assert np.array_equal(read("m.gz").W[:], read("m.npz").W[:])
     run = f"cat m.npz | {sys.executable} -c 'from svmtool.start import predict; predict()' -q t - o"
     assert subprocess.run(run, shell=True, check=False).returncode == 0 and (files / "o").exists()
-
-
-@pytest.mark.parametrize("label", ["1.5", "99999999999", "1e300"])
-def test_labels_of_one_that_no_model_has(files, svm_train, capsys, label):
-    svm_train("-q", "--multilabel", "d", "m")
-    (files / "u").write_text(f"{label} 1:1\n1 1:1\n")
-    assert predict.main(["--metrics", "u", "m", "o"]) == 0
-    assert "the rows have 1 label that the model lacks" in capsys.readouterr().err
 
 
 def test_rows_without_any_label_are_no_problem(files, svm_train):

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import tracemalloc
-
-import numpy as np
 import pytest
-
-from svmtool.formats.models import linear
-from svmtool.training import inputs
 
 NEAR = "1 1:1 4:0.5\n-1 2:2 3:1\n1 3:-1 4:2\n-1 1:-2 2:1\n1 2:-1 4:1\n-1 1:-1 4:-2\n"
 FAR = NEAR.replace("2:", "17:").replace("3:", "999:").replace("4:", "1100000:")
 SKIPPED = 15, 981, 1_099_000, 0  # features before the 17th, the 999th and the last, and before the bias
-NUMBERS = [0, 1, 2, 3, 5, 6, 7, 21, 30, 40, 43, 50]
+NUMBERS = [0, 3, 5, 21, 40, 43, 50]
 
 
 def weights(path) -> tuple[str, str]:
@@ -36,14 +30,6 @@ def test_the_weights_are_those_of_the_same_rows_with_near_indices(number, svm_tr
     assert text == around.replace("nr_feature 4", "nr_feature 1100000")
 
 
-def test_a_warm_start_keeps_to_its_features(svm_train, tmp_path):
-    (tmp_path / "far").write_text(FAR)
-    assert svm_train("-q", "-s", 2, "-B", 1, "--gap", "1e-9", "far", "m1")[0] == 0
-    assert svm_train("-q", "-s", 2, "-B", 1, "--gap", "1e-9", "-i", "m1", "far", "m2")[0] == 0
-    a, b = (weights(tmp_path / name)[0].replace("\n0 ", "").split() for name in ("m1", "m2"))
-    np.testing.assert_allclose(np.array(a, float), np.array(b, float), atol=1e-7)
-
-
 def test_folds_and_search_give_what_near_indices_give(svm_train, tmp_path):
     for name, text in (("near", NEAR), ("far", FAR)):
         (tmp_path / name).write_text(text)
@@ -59,21 +45,3 @@ def test_a_kernel_sees_no_features_that_no_row_has(svm_train, tmp_path):
     assert far == near.replace(" 4:", " 2147483647:").replace(" 3:", " 999:").replace(" 2:", " 17:").replace(
         "# Features: 4", "# Features: 2147483647"
     )
-
-
-def test_a_model_of_a_hundred_million_features_is_written_in_pieces():
-    model = linear_model_of(np.array([[1.5], [2.5], [0.5]]), bias=1.0)
-    tracemalloc.start()
-    whole = inputs.with_all_features(model, np.array([3, 99_999_999], np.int32), 100_000_000)
-    pieces = linear._weight_lines(whole.W)
-    first = next(pieces)
-    assert tracemalloc.get_traced_memory()[1] < 50e6
-    tracemalloc.stop()
-    assert first.startswith(b"0 \n0 \n0 \n1.5 \n0 \n")
-    assert whole.W[99_999_998:].tolist() == [[0.0], [2.5], [0.5]]
-
-
-def linear_model_of(W: np.ndarray, bias: float):
-    from svmtool.models.linear import LinearModel
-
-    return LinearModel("L2R_L2LOSS_SVC", (1, -1), len(W) - 1, bias, W)

@@ -12,13 +12,11 @@ from sampling import pairs_in_turn
 from solver_suite import TWO_CLASS
 
 from svmtool import registry
-from svmtool.data.dataset import Dataset
 from svmtool.params import Request, Settings
 from svmtool.solvers.shared import base
 from svmtool.training.linear import train
 from svmtool.training.reductions.base import Reduction
 from svmtool.training.validation import cross_validation, folds, report
-from svmtool.training.validation.search import smallest_C
 
 
 def validate(table, settings, *more):
@@ -28,10 +26,6 @@ def validate(table, settings, *more):
 NUMBERS = [row.number for row in TWO_CLASS]
 SEARCHING = [row.number for row in TWO_CLASS if "-C" in row.supported]
 searching = pytest.mark.parametrize("number", SEARCHING)
-
-
-def first_C(table: Dataset, bias: float, loss: str) -> float:
-    return smallest_C(len(table), float(np.max(table.rows(bias, -1).square_norms())), loss)
 
 
 def made(labels=(1, -1), n: int = 90, d: int = 5, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
@@ -61,19 +55,16 @@ def accuracy(out: str) -> float:
 @pytest.mark.parametrize(
     ("number", "shape"), pairs_in_turn(NUMBERS, [((1, -1), -1), ((4, 2, 9), -1), ((1, -1), 1), ((4, 2, 9), 1)])
 )
-def test_folds_side_by_side_give_what_a_loop_gives(number, shape, svm_train):
+def test_folds_side_by_side_give_what_a_loop_gives(number, shape, svm_train, tmp_path):
     labels, bias = shape
     X, y = made(labels)
-    lines = [
-        svm_train(*engine(number), "-B", bias, "-v", 5, "--threads", threads, "d", data=text_of(X, y))
-        for threads in (1, 2, 3)
-    ]
-    assert lines[0] == lines[1] == lines[2]
+    y[40] = 3.0  # the only row of its class: unknown to the model of its fold
+    asked = (*engine(number), "-B", bias, "-v", 5)
+    lines = [svm_train(*asked, "--threads", threads, "d", "m", data=text_of(X, y)) for threads in (1, 2, 3)]
+    assert lines[0] == lines[1] == lines[2] and [path.name for path in tmp_path.iterdir()] == ["d"]
     status, out, err = lines[0]
-    assert (status, err) == (0, "")
-    settings = Settings.of(solver=number, bias=float(bias))
-    wanted = by_hand(X, y, settings, folds.liblinear_folds(len(y), 5))
-    assert accuracy(out) == pytest.approx(100 * wanted, rel=1e-5)
+    wanted = by_hand(X, y, Settings.of(solver=number, bias=float(bias)), folds.liblinear_folds(len(y), 5))
+    assert (status, err) == (0, "") and accuracy(out) == pytest.approx(100 * wanted, rel=1e-5)
 
 
 def test_stratified_and_seed(svm_train):
@@ -111,24 +102,6 @@ def test_weights_of_rows_and_classes_act_inside_the_folds(svm_train, tmp_path):
     assert accuracy(weighted[1]) == pytest.approx(100 * right / 90, rel=1e-5)
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-def test_a_class_that_a_fold_lacks_is_unknown_to_its_model(threads, svm_train):
-    """The only row of class 3 is never predicted when it is held out; nothing fails."""
-    X, y = made()
-    y[40] = 3.0
-    status, out, err = svm_train("-s", 2, "-v", 5, "--threads", threads, "d", data=text_of(X, y))
-    assert (status, err) == (0, "")
-    wanted = by_hand(X, y, Settings.of(solver=2), folds.liblinear_folds(90, 5))
-    assert accuracy(out) == pytest.approx(100 * wanted, rel=1e-5)
-    assert accuracy(out) < 100
-
-
-def test_weight_of_a_missing_class_is_reported_once_a_fold(svm_train):
-    X, y = made()
-    _, _, err = svm_train("-s", 2, "-v", 4, "-w9", 2, "d", data=text_of(X, y))
-    assert err == 4 * "WARNING: class label 9 specified in weight is not found\n"
-
-
 def test_one_class_and_leave_one_out(svm_train):
     status, out, err = svm_train("-v", 2, "d", data="5 1:1\n5 1:2\n5 1:3\n")
     assert (status, accuracy(out), err) == (0, 100.0, "")
@@ -137,25 +110,6 @@ def test_one_class_and_leave_one_out(svm_train):
     assert status == 0 and err == cross_validation.Folds.too_many + "\n"
     wanted = by_hand(X, y, Settings.of(solver=2), folds.liblinear_folds(12, 12))
     assert accuracy(out) == pytest.approx(100 * wanted, rel=1e-5)
-
-
-def test_no_model_is_written(svm_train, tmp_path):
-    X, y = made()
-    for options in (["-v", 3], ["-C", "-s", 2]):
-        assert svm_train("-q", *options, "d", "m", data=text_of(X, y))[0] == 0
-        assert sorted(p.name for p in tmp_path.iterdir()) == ["d"]
-
-
-@pytest.mark.parametrize("options", [["-v", 2], ["-C", "-s", 2], ["-C", "-s", 2, "-c", 1]], ids=str)
-@pytest.mark.parametrize("data", ["", "1 1:1\n", "1\n-1\n"], ids=["empty", "one-row", "bare"])
-def test_data_too_small_to_validate(options, data, svm_train):
-    """An answer, or one sentence about the data."""
-    status, out, err = svm_train(*options, "d", data=data)
-    assert status in (0, 1) and "Traceback" not in err
-    if status == 1:
-        last = err.splitlines()[-1]
-        assert last and not last.startswith("WARNING")
-        assert "model" not in last or "training" in last, "the user gave no model"
 
 
 class Lines:
@@ -189,11 +143,10 @@ def test_search_prints_what_a_loop_over_C_gives(number):
     X, y = made()
     console = search(X, y, solver=number, folds=3)
     lines = console.liblinear_log.splitlines()
-    start = np.log2(first_C(table_of(X, y), -1.0, registry.find(number).loss))
-    rates = {}
-    drawn = folds.liblinear_folds(len(y), 3)
-    last = len(lines) - lines.count("WARNING: maximum C reached.")
-    for k, line in enumerate(lines[:last]):
+    largest = np.max(np.sum(X**2, axis=1)) * (2 if registry.find(number).loss != "logistic" else 1)
+    start = np.floor(np.log2(1.0 / (len(y) * largest)))
+    rates, drawn = {}, folds.liblinear_folds(len(y), 3)
+    for k, line in enumerate(lines[: len(lines) - lines.count("WARNING: maximum C reached.")]):
         log2c, _, rate = line.partition("\trate=")
         assert line.startswith("log2c=") and float(log2c[6:]) == start + k and len(log2c) == 13
         rates[start + k] = float(rate)
@@ -201,43 +154,10 @@ def test_search_prints_what_a_loop_over_C_gives(number):
             settings = Settings.of(solver=number, C=2.0 ** (start + k))
             assert float(rate) == pytest.approx(100 * by_hand(X, y, settings, drawn), abs=100.01 / 90)
     best = max(rates.values())
-    first = min(c for c, rate in rates.items() if rate == best)
+    first = 2.0 ** min(c for c, rate in rates.items() if rate == best)
     assert console.text == (
-        f"Doing parameter search with 3-fold cross validation.\nBest C = {2.0**first:g}  CV accuracy = {best:g}%\n"
+        f"Doing parameter search with 3-fold cross validation.\nBest C = {first:g}  CV accuracy = {best:g}%\n"
     )
-
-
-@pytest.mark.parametrize(("number", "seed"), pairs_in_turn(SEARCHING, [1, 2, 3]))
-def test_search_ends_at_the_largest_C_or_when_nothing_moved_five_times(number, seed, monkeypatch):
-    moves = []
-    plain = cross_validation.Folds.evaluate
-
-    def noted(self, *args, **options):
-        found = plain(self, *args, **options)
-        moves.append(found[1])
-        return found
-
-    monkeypatch.setattr(cross_validation.Folds, "evaluate", noted)
-    X, y = made(seed=seed)
-    lines = search(X, y, solver=number).liblinear_log.splitlines()
-    assert not moves[0], "at the first value of C nothing can have moved"
-    count = 0
-    for moved in moves:
-        assert count < 5, "the search goes on though nothing moved"
-        count = 0 if moved else count + 1
-    if count < 5:
-        assert lines[-1] == "WARNING: maximum C reached." and lines[-2].startswith("log2c=  10.00\t")
-        lines.pop()
-    assert len(lines) == len(moves)
-
-
-@searching
-def test_search_that_cannot_move_ends_after_five(number):
-    """Rows without features: w is 0 at each C, and the first C counts as one of the five."""
-    lines = search(np.zeros((6, 1)), np.array([1.0, -1.0] * 3), solver=number, C=0.5, given=("-c",))
-    assert lines.liblinear_log.splitlines()[-1].startswith("log2c=   3.00\t")
-    assert len(lines.liblinear_log.splitlines()) == 5
-    assert lines.text.splitlines()[-1].startswith("Best C = 0.5 ")
 
 
 @pytest.mark.parametrize(
@@ -252,7 +172,7 @@ def test_search_counts_as_liblinear_does(moves, rounds, monkeypatch):
     assert len(lines) - lines.count("WARNING: maximum C reached.") == rounds
 
 
-@pytest.mark.parametrize("number, eps", [("0", "0.3"), ("0", "0.1"), ("2", "0.1"), ("2", "0.01")])
+@pytest.mark.parametrize("number, eps", [("0", "0.1"), ("2", "0.01")])
 def test_search_ends_where_liblinears_ends(number, eps, reference, svm_train, tmp_path):
     """One feature of +-1 and labels at random: the larger C, the sooner the last w satisfies -e as it is."""
     signs = np.random.default_rng(3).choice([-1.0, 1.0], (40, 2))
@@ -276,33 +196,16 @@ def test_search_starts_at_the_C_given(svm_train):
 
 
 def test_search_is_the_same_for_any_number_of_threads_and_quiet(svm_train):
-    X, y = made((1, 2, 3))
-    outs = [svm_train("-C", "-s", 2, "--threads", n, "d", data=text_of(X, y)) for n in (1, 2)]
-    assert outs[0] == outs[1] and outs[0][0] == 0
-    quiet = svm_train("-C", "-s", 2, "-q", "d")
+    data, warning = text_of(*made((1, 2, 3))), "Solver not specified. Using -s 2\n"
+    outs = [svm_train("-C", *more, "d", data=data) for more in (("--threads", 1), ("--threads", 2), ("-s", 2))]
+    assert outs[0] == outs[1] == (0, outs[2][1], warning) and outs[2][2] == ""
     lines = outs[0][1].splitlines()
-    assert quiet[1].splitlines() == [lines[0], lines[-1]]
-    assert lines[-1].startswith("Best C = ")
+    assert svm_train("-C", "-s", 2, "-q", "d")[1].splitlines() == [lines[0], lines[-1]]
 
 
-def test_search_without_a_solver_says_which(svm_train):
-    X, y = made(n=30)
-    status, out, err = svm_train("-C", "-v", 3, "d", data=text_of(X, y))
-    assert status == 0 and err == "Solver not specified. Using -s 2\n"
-    assert out.startswith("Doing parameter search with 3-fold cross validation.\nlog2c=")
-
-
-def test_smallest_C_counts_the_bias():
-    table = Dataset(np.ones(2), np.array([0, 1, 2]), np.array([0, 0], np.int32), np.array([1.0, 3.0]), 1)
-    assert first_C(table, -1.0, "squared hinge") == 2.0**-6  # 1 / (2 * 2 * 9) = 2^-5.17
-    assert first_C(table, 3.0, "squared hinge") == 2.0**-7  # 1 / (2 * 2 * 18)
-    assert first_C(table, -1.0, "logistic") == 2.0**-5  # 1 / (2 * 9) = 2^-4.17
-
-
-@pytest.mark.parametrize("solver, rate", [(2, "82.5926")])
-def test_heart_scale_as_liblinear_prints_it(solver, rate, svm_train, heart_scale):
+def test_heart_scale_as_liblinear_prints_it(svm_train, heart_scale):
     """223 of 270, as recorded from LIBLINEAR 2.50."""
-    assert svm_train(*engine(solver), "-v", 5, heart_scale) == (0, f"Cross Validation Accuracy = {rate}%\n", "")
+    assert svm_train("-s", 2, "-v", 5, heart_scale) == (0, "Cross Validation Accuracy = 82.5926%\n", "")
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # as the commands do

@@ -13,7 +13,6 @@ import svmtool
 from svmtool import api, registry
 from svmtool.data.labels import balanced_weights
 from svmtool.errors import RowsError
-from svmtool.training.calibration import density_marks
 
 WEIGHED = [row for row in registry.KERNEL_SOLVERS if "--weights" in row.supported]
 
@@ -28,12 +27,11 @@ def made(seed: int, n: int = 60) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("row", WEIGHED, ids=lambda row: row.name)
 def test_with_a_kernel_weights_are_repeated_rows(row):
     """The same minimum, within both certified gaps, and the same decision values."""
-    for seed, kernel in enumerate(("rbf", "linear", "poly")):
+    for seed, kernel in enumerate(("rbf", "linear")):
         X, y, w = made(seed)
         y = y if row.kind == "classification" else y + X[:, 0]
         X = X + 2.0 if row.kind == "one-class" else X  # not around the origin
         asked = {"solver": row.name, "kernel": kernel, "gap": 1e-9, "one_class": True}
-        asked |= {"method": "fast"} if "--method" in row.supported else {}
         asked |= {} if kernel == "linear" else {"gamma": 0.4}
         asked |= {"method": "fast"} if "--method" in row.supported else {}
         if "-n" in row.supported:
@@ -49,7 +47,7 @@ def test_with_a_kernel_weights_are_repeated_rows(row):
             assert np.all(w[one.support] > 0), "numbers of rows of the caller"
 
 
-@pytest.mark.parametrize("argv", ["-t 2 -g 0.4", "-t 0", "-s 1 -t 2 -n 0.3", "-s 2", "-s 3 -t 2", "-t 2 -b 1", "-s 0"])
+@pytest.mark.parametrize("argv", ["-t 2 -g 0.4", "-s 1 -t 2 -n 0.3", "-s 2", "-t 2 -b 1"])
 def test_commands_take_them(argv, svm_train, tmp_path):
     """The command's model is that of `fit`, also after a cross-validation, where rows of weight 0 are predicted too."""
     X, y, w = made(7, 120)
@@ -71,11 +69,6 @@ def test_commands_take_them(argv, svm_train, tmp_path):
     assert status == 0 and out.startswith("Cross Validation") and err.startswith(line)
 
 
-def test_explain_takes_them(svm_train, tmp_path):
-    (tmp_path / "w").write_text("1 0 2")
-    assert svm_train("--explain", "-t", 2, "--weights", "w", "d", data="1 1:1\n-1 1:2\n1 1:3\n")[::2] == (0, "")
-
-
 def test_a_fold_without_any_weight(svm_train, tmp_path):
     (tmp_path / "w").write_text("0 1 0 0")
     for argv in ("-t 2", "-s 3 -t 2", "-t 4"):
@@ -85,9 +78,7 @@ def test_a_fold_without_any_weight(svm_train, tmp_path):
         assert (status, out) == (1, "") and "only rows of weight 0 or below" in err and err.count("\n") == 1, argv
 
 
-@pytest.mark.parametrize(
-    "kernel, solver", [(None, 2), (None, 3), (None, 4), ("rbf", "svc"), ("linear", "svc"), ("rbf", "nu-svc")]
-)
+@pytest.mark.parametrize("kernel, solver", [(None, 2), (None, 4), ("rbf", "svc"), ("rbf", "nu-svc")])
 def test_probabilities_count_them(kernel, solver):
     """The mean probability of a class is its share of the weights, as it is with repeated rows."""
     for seed in range(3):
@@ -110,17 +101,6 @@ def test_error_widths_count_them():
     one = api.fit(X, y, sample_weight=w, **asked).model.probA[0]
     assert one == pytest.approx(api.fit(np.repeat(X, w, axis=0), np.repeat(y, w), **asked).model.probA[0], rel=0.25)
     assert one < 0.6 * api.fit(X, y, **asked).model.probA[0]
-
-
-def test_density_marks_count_them():
-    rng = np.random.default_rng(4)
-    for _ in range(200):
-        values, w = rng.normal(size=rng.integers(10, 40)), rng.integers(1, 6, 40)
-        w = w[: len(values)]
-        values[:5], values[5:10] = -np.abs(values[:5]), np.abs(values[5:10])
-        marks = density_marks(values, w.astype(float))
-        assert np.array_equal(marks, density_marks(np.repeat(values, w), np.ones(w.sum())))
-        assert len(density_marks(values, w * 1e-9)) == 10 == len(density_marks(values, w * 1e30))
 
 
 def test_balanced_classes_count_them(svm_train, tmp_path):
@@ -148,16 +128,9 @@ def test_balanced_weights_of_extreme_sums():
             balanced_weights(np.array([1.0, 2.0]), np.array(w))
 
 
-def test_kernel_cross_validation_takes_rows_of_weight_zero():
-    X, y, w = made(8)
-    found = api.cross_validate(X, y, 0, kernel="rbf", folds=4, sample_weight=w - 1)
-    assert np.isin(found.predictions, (1, -1)).all() and "weights are negative" in found.warnings[0]
-    same = api.cross_validate(X, y, 0, kernel="rbf", folds=4, sample_weight=np.maximum(w - 1, 0))
-    assert np.array_equal(found.predictions, same.predictions) and same.warnings == ()
-
-
-@pytest.mark.parametrize("weights", ["0 0", "-1 -2", "0 -1"])
-@pytest.mark.parametrize("argv", ["-s 2", "-s 21", "-s 71", "-s 2 -v 2", "-t 2", "-t 2 -v 2", "--balanced"])
+@pytest.mark.parametrize(
+    ("argv", "weights"), [("-s 2", "0 0"), ("-s 71", "-1 -2"), ("-s 2 -v 2", "0 -1"), ("-t 2", "0 0")]
+)
 def test_weights_that_leave_no_row(argv, weights, svm_train, tmp_path):
     (tmp_path / "w").write_text(weights)
     status, out, err = svm_train(*argv.split(), "-W", "w", "d", "m", data="1 1:1\n-1 1:2\n")

@@ -45,13 +45,9 @@ def test_strings_become_labels_and_features(run, tmp_path):
     assert y == [1, 2, 1]
     np.testing.assert_array_equal(X, [[1.5, 0, 1], [0, 1, 0], [2, 0, 1]])
     found = names_file.read("d.names")
-    assert found == names_file.Names(
-        ("length", "colour=blue", "colour=red"),
-        {1: "setosa", 2: "virginica"},
-        "species",
-        {"colour": ("blue", "red")},
-        (3.5 / 3, 1 / 3, 2 / 3),
-    )
+    features, classes = ("length", "colour=blue", "colour=red"), {1: "setosa", 2: "virginica"}
+    means = 3.5 / 3, 1 / 3, 2 / 3
+    assert found == names_file.Names(features, classes, "species", {"colour": ("blue", "red")}, means)
     assert said[0] == "label column: species (the last; --label chooses another)"
     assert said[1] == "labels: 1 = setosa, 2 = virginica"
     assert json.loads((tmp_path / "d.names").read_text())["format"] == "svmtool names"
@@ -83,24 +79,17 @@ def test_test_data_get_the_same_columns_and_labels(run, tmp_path):
 
 @pytest.mark.parametrize(
     "header, choices, label, says",
-    [
-        ("a,y,b", {}, [2], "y (by its name"),
-        ("a,Label,b", {}, [2], "Label (by its name"),
-        ("a,c,b", {}, [3], "b (the last"),
-        ("a,y,b", {"label": "a"}, [1], None),
-        ("a,y,b", {"label": "3"}, [3], None),
-        ("a,y,b", {"no_label": True}, [np.nan], None),
-        (None, {}, [3], "column 3 (the last"),
-        (None, {"label": "1"}, [1], None),
-    ],
-)
+    [("a,Label,b", {}, [2], "Label (by its name"), ("a,c,b", {}, [3], "b (the last"),
+     ("a,y,b", {"label": "a"}, [1], ""), ("a,y,b", {"label": "3"}, [3], ""), ("a,y,b", {"no_label": True}, [np.nan], ""),
+     (None, {}, [3], "column 3 (the last"), (None, {"label": "1"}, [1], "")],
+)  # fmt: skip
 def test_label_column(run, tmp_path, header, choices, label, says):
     (tmp_path / "d.csv").write_text((f"{header}\n" if header else "") + "1,2,3\n")
     said = run("d.csv", "d", **choices)
     X, y = rows("d")
     np.testing.assert_array_equal(y, label)
     assert X.shape[1] == (3 if choices.get("no_label") else 2)
-    assert says is None or says in said[0]
+    assert says in said[0]
 
 
 @pytest.mark.parametrize(
@@ -108,8 +97,6 @@ def test_label_column(run, tmp_path, header, choices, label, says):
     [
         ("a,b\n1,2\n3,NA\n", "d.csv: line 3, column 'b': the value is missing ('NA')"),
         ("a,b\n1,2\n,4\n", "d.csv: line 3, column 'a': the value is missing (the cell is empty)"),
-        ("a,b\n1,nan\n", "line 2, column 'b': the value is missing"),
-        ("a,b\nx,1\n?,1\n", "line 3, column 'a': the value is missing"),
         ("a,b\ninf,1\n", "line 2, column 'a': inf is not finite"),
         ("a,b\n1,2\n3\n", "line 3 has 1 cells, but the header has 2"),
         ("1,2\n3,4,5\n", "line 2 has 3 cells, but the first line has 2"),
@@ -145,27 +132,10 @@ def test_dialects(run, tmp_path):
     assert rows("e")[1] == [4]
 
 
-def test_a_column_that_turns_out_to_be_text_is_read_as_text_from_the_start(run, tmp_path):
-    cells = ["007"] * 5000 + ["A"]
-    (tmp_path / "d.csv").write_text("code,y\n" + "".join(f"{cell},{k % 2}\n" for k, cell in enumerate(cells)))
-    run("d.csv", "d", one_hot=True)
-    assert names_file.read("d.names").features == ("code=007", "code=A")
-    X, _ = rows("d")
-    np.testing.assert_array_equal(X.sum(axis=0), [5000, 1])
-
-
-def test_dropped_column(run, tmp_path):
-    (tmp_path / "d.csv").write_text("id,a,y\nx7,1,2\n")
-    run("d.csv", "d", drop=("id",))
-    assert names_file.read("d.names").features == ("a",)
-    with pytest.raises(SvmtoolError, match="has no column 'ie'"):
-        run("d.csv", "d", drop=("ie",))
-
-
 floats = st.floats(allow_nan=False, allow_infinity=False, allow_subnormal=False)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(st.data())
 def test_every_way_round_keeps_the_numbers(tmp_path_factory, data):
     n, d = data.draw(st.integers(1, 6)), data.draw(st.integers(1, 4))
@@ -192,20 +162,6 @@ def test_every_way_round_keeps_the_numbers(tmp_path_factory, data):
     np.testing.assert_array_equal(np.array([list(map(float, row[:-1])) for row in found]), X)
 
 
-def test_npz_is_scipys(run, tmp_path, data):
-    from scipy import sparse
-
-    run(str(data / "digits"), "d.npz")
-    X, y = api.read_svmlight(data / "digits")
-    X.eliminate_zeros()
-    assert (abs(sparse.load_npz("d.npz") - X)).nnz == 0
-    with np.load("d.npz") as archive:
-        np.testing.assert_array_equal(archive["y"], y)
-    np.savez("dense.npz", X=X.toarray(), y=y)
-    run("dense.npz", "dense")
-    np.testing.assert_array_equal(rows("dense")[0], X.toarray())
-
-
 @pytest.mark.parametrize(
     "arrays, reason",
     [
@@ -221,12 +177,6 @@ def test_npz_is_scipys(run, tmp_path, data):
 def test_bad_npz(run, tmp_path, arrays, reason):
     np.savez(tmp_path / "d.npz", **arrays)
     with pytest.raises(SvmtoolError, match=reason):
-        run("d.npz", "d")
-
-
-def test_broken_npz(run, tmp_path):
-    (tmp_path / "d.npz").write_bytes(b"PK\x03\x04 no archive")
-    with pytest.raises(SvmtoolError, match="can't read d.npz as npz"):
         run("d.npz", "d")
 
 
@@ -282,51 +232,43 @@ def test_command_line(command, tmp_path):
 
 
 def test_predictions_by_name(command, tmp_path):
-    (tmp_path / "d.csv").write_text("a,kind\n" + "1,hot one\n-1,cold\n2,hot one\n-2,cold\n")
-    assert command("convert", "d.csv", "d").returncode == 0
-    assert command("train", "-q", "-s", 0, "d", "m").returncode == 0
-    assert command("predict", "--names", "d.names", "d", "m", "out").returncode == 0
-    assert (tmp_path / "out").read_text().splitlines() == ["hot one", "cold"] * 2
+    """Numbers stay as they are, and a line end becomes a space."""
+    for first, second in (("5", "7"), ("hot one", "cold")):
+        quoted = '"hot\none"' if first == "hot one" else first
+        (tmp_path / "d.csv").write_text("a,kind\n" + f"1,{quoted}\n-1,{second}\n2,{quoted}\n-2,{second}\n")
+        assert command("convert", "d.csv", "d").returncode == 0
+        assert command("train", "-q", "-s", 0, "d", "m").returncode == 0
+        assert command("predict", "--names", "d.names", "d", "m", "out").returncode == 0
+        assert (tmp_path / "out").read_text().splitlines() == [first, second] * 2
     done = command("predict", "-b", 1, "--metrics", "--names", "d.names", "d", "m", "out")
     header, *lines = (tmp_path / "out").read_text().splitlines()
     assert header.split("\t") == ["labels", "hot one", "cold"]
     assert [line.split("\t")[0] for line in lines] == ["hot one", "cold"] * 2
-    assert b"Label hot one: precision = 100%" in done.stdout
+    assert rb"Label hot\none: precision = 100%" in done.stdout
     done = command("predict", "--names", "m", "d", "m", "out")
     assert done.stderr == b"ERROR: --names m: the file holds no strings of labels\n"
 
 
-def test_names_of_numeric_labels_leave_predictions_as_they_are(command, tmp_path):
-    (tmp_path / "d.csv").write_text("a,kind\n" + "1,5\n-1,7\n2,5\n-2,7\n")
-    assert command("convert", "d.csv", "d").returncode == 0
-    assert command("train", "-q", "-s", 0, "d", "m").returncode == 0
-    assert command("predict", "--names", "d.names", "d", "m", "out").returncode == 0
-    assert (tmp_path / "out").read_text().splitlines() == ["5", "7"] * 2
-
-
-def test_features_named_by_numbers_are_found_by_name_alone(run, tmp_path):
-    (tmp_path / "d.csv").write_text("year,2,1,y\n5,6,7,8\n")
-    run("d.csv", "d", header=True)
-    (tmp_path / "t.csv").write_text("1,2,year\n7,6,5\n")
+def test_columns_of_test_data_are_found_by_name_alone(run, tmp_path):
+    """Also where names are numbers, and texts look like numbers."""
+    (tmp_path / "d.csv").write_text("year,2,1,code,id,y\n5,6,7,x,i,B\n5,6,7,007,i,10\n")
+    run("d.csv", "d", header=True, one_hot=True, drop=("id",))
+    assert names_file.read("d.names").features == ("year", "2", "1", "code=007", "code=x")
+    (tmp_path / "t.csv").write_text("1,2,code,year,y\n7,6,007,5,10\n")
     run("t.csv", "t", header=True, names="d.names")
-    np.testing.assert_array_equal(rows("t")[0], [[5, 6, 7]])
-    (tmp_path / "u.csv").write_text("year,b,c\n5,6,7\n")
-    with pytest.raises(SvmtoolError, match="has no column '2'"):
-        run("u.csv", "u", names="d.names")
-
-
-def test_text_labels_that_look_like_numbers_in_the_test_data(run, tmp_path):
-    (tmp_path / "d.csv").write_text("a,code,y\n1,007,10\n2,x,B\n")
-    run("d.csv", "d", one_hot=True)
-    (tmp_path / "t.csv").write_text("a,code,y\n1,007,10\n")
-    run("t.csv", "t", names="d.names")
-    np.testing.assert_array_equal(rows("t")[0], [[1, 1]])
+    np.testing.assert_array_equal(rows("t")[0], [[5, 6, 7, 1]])
     assert rows("t")[1] == [1]
+    for name, choices in (("2", {"names": "d.names"}), ("ie", {"drop": ("ie",)})):
+        (tmp_path / "u.csv").write_text("year,b,c\n5,6,7\n")
+        with pytest.raises(SvmtoolError, match=f"has no column '{name}'"):
+            run("u.csv", "u", **choices)
 
 
-def test_line_ends_in_labels_do_not_break_predictions(command, tmp_path):
-    (tmp_path / "d.csv").write_text('a,kind\n1,"two\nlines"\n-1,cold\n')
-    assert command("convert", "d.csv", "d").returncode == 0
-    assert command("train", "-q", "-s", 0, "d", "m").returncode == 0
-    assert command("predict", "--names", "d.names", "d", "m", "out").returncode == 0
-    assert (tmp_path / "out").read_text() == "two lines\ncold\n"
+@pytest.mark.parametrize("label", [2**31, 10**30])
+def test_labels_that_no_model_holds_are_refused(label, run, tmp_path):
+    names = {"format": "svmtool names", "version": 1, "label": "y", "classes": {str(label): "a"}, "features": ["x"]}
+    (tmp_path / "n").write_text(json.dumps(names))
+    (tmp_path / "i.csv").write_text("x,y\n1,a\n")
+    with pytest.raises(SvmtoolError, match="must fit into 32 bits"):
+        run("i.csv", "o", names="n")
+    assert not (tmp_path / "o").exists()

@@ -77,10 +77,10 @@ def outcome(folder, kind: str, train: tuple, new: np.ndarray, **choices) -> list
 
 
 @pytest.mark.parametrize("kind", ["tsv", "npz", PARQUET])
-@pytest.mark.parametrize("rule", ["mean", "zero", "drop", "error"])
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(data=st.data())
-def test_every_format_gives_the_same_text(kind, rule, data, tmp_path_factory):
+def test_every_format_gives_the_same_text(kind, data, tmp_path_factory):
+    rule = data.draw(st.sampled_from(["mean", "zero", "drop", "error"]))
     train, (new, _) = data.draw(tables()), data.draw(tables())
     new = np.resize(new, (len(new), train[0].shape[1]))
     folder = tmp_path_factory.mktemp("same")
@@ -100,7 +100,7 @@ def dense(path: str, d: int) -> np.ndarray:
     return X
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(data=st.data())
 def test_what_stands_for_missing_values(data, tmp_path_factory):
     """The mean is that of the training rows that have a value, to the last bit, and the same in new rows."""
@@ -208,7 +208,7 @@ def test_labels_are_not_made_up(run):
     assert not names_file.read("u.names").labelled
 
 
-@pytest.mark.parametrize("kind", ["csv", "tsv", "npz", PARQUET])
+@pytest.mark.parametrize("kind", ["tsv", "npz", PARQUET])
 def test_rows_without_labels_keep_their_form_every_way_round(kind, run, tmp_path):
     run(PEOPLE, one_hot=True, missing="mean")
     for new in ("town,age\nBonn,3\n,0\n", "town,age,kind\nBonn,3,a\n,0,\n"):
@@ -237,16 +237,3 @@ def test_names_are_not_believed(change, reason, run, tmp_path):
     (tmp_path / "d.names").write_text(json.dumps(content | change))
     with pytest.raises(SvmtoolError, match=f"d.names is no file of names: {reason}"):
         run("town,age\nBonn,3\n", "n", names="d.names")
-
-
-def test_names_without_means_say_so(run, tmp_path):
-    run(PEOPLE, one_hot=True, missing="drop")
-    content = json.loads((tmp_path / "d.names").read_text())
-    for means, reason in (
-        ([], "the names hold no means"),
-        ([None, 0.5, 0.5], "'age' has no value in the training data"),
-    ):
-        (tmp_path / "d.names").write_text(json.dumps(content | {"means": means}))
-        with pytest.raises(SvmtoolError, match=f"n.csv: {reason}"):
-            run("town,age\nBonn,NA\n", "n", names="d.names", missing="mean")
-        assert run("town,age\nBonn,NA\n", "n", names="d.names", missing="zero")[0] == "nan 2:1 \n"

@@ -29,12 +29,8 @@ def run(tmp_path, monkeypatch):
         out, said = io.StringIO(), []
         csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows(lines)
         (tmp_path / "d.csv").write_text(mark + out.getvalue(), encoding="utf-8")
-        convert(
-            "d.csv",
-            "d",
-            Choices(one_hot=True, missing="zero", delimiter=delimiter, no_label=True, **choices),
-            said.append,
-        )
+        choices |= {"one_hot": True, "missing": "zero", "delimiter": delimiter, "no_label": True}
+        convert("d.csv", "d", Choices(**choices), said.append)
         found = names_file.read("d.names")
         names = [*dict.fromkeys(name.partition("=")[0] for name in found.features)]
         rows = (tmp_path / "d").read_text().count("\n")
@@ -43,23 +39,20 @@ def run(tmp_path, monkeypatch):
     return work
 
 
-@pytest.mark.parametrize("trial", range(12))
-@pytest.mark.parametrize("delimiter, mark", [(",", ""), ("\t", "\ufeff"), (";", "")])
+@pytest.mark.parametrize("delimiter, mark, trial", [(",", "", 0), ("\t", "\ufeff", 1), (";", "", 2), (",", "", 3)])
 def test_names_above_numbers_are_names(trial, delimiter, mark, run):
     """Whatever the other names are: numbers, quoted, empty; and with them no line is said."""
     kinds = RNG.choice(list(BELOW), RNG.integers(0, 4))
     columns = [BELOW["number"](5), *(BELOW[kind](5) for kind in kinds)]
-    names = [
-        "a, b" if trial % 3 == 0 else "age",
-        *RNG.choice(["2019", "1", "x", "", "7.5", 'q"t'], len(kinds), replace=False),
-    ]
+    others = RNG.choice(["2019", "1", "x", "", "7.5", 'q"t'], len(kinds), replace=False)
+    names = ["a, b" if trial % 3 == 0 else "age", *others]
     order = RNG.permutation(len(columns))
     lines = [[names[k] for k in order], *zip(*(columns[k] for k in order), strict=True)]
     shown = [names[k] or f"column {at + 1}" for at, k in enumerate(order)]
     assert run(lines, delimiter, mark) == (5, shown, [])
 
 
-@pytest.mark.parametrize("trial", range(12))
+@pytest.mark.parametrize("trial", range(4))
 def test_rows_are_rows(trial, run):
     """A first row of numbers, two of them equal, or with a text that is also below: no line is said."""
     columns = [BELOW[kind](6) for kind in RNG.choice(["number", "class"], RNG.integers(1, 4))]
@@ -112,9 +105,7 @@ def test_the_rows_below_are_those_of_the_whole_start(run):
 
 
 def test_names_alone_are_no_rows(run):
-    with pytest.raises(
-        SvmtoolError, match="holds no rows: the first line is taken as names: --no-header takes it as a row"
-    ):
+    with pytest.raises(SvmtoolError, match="holds no rows: the first line is taken as names: --no-header takes it"):
         run([["a", "b"]])
     with pytest.raises(SvmtoolError, match="two columns have the name '1'"):
         run([["1", "1", "x"], ["2", "3", "4"]], header=True)

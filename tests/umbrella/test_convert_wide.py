@@ -5,44 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from svmtool.conversion import delimited, encoding, gaps
+from svmtool.conversion import delimited
 from svmtool.conversion.convert import Choices, convert
-from svmtool.conversion.table import Table
 from svmtool.errors import SvmtoolError
 from svmtool.formats import names as names_file
-
-
-class Name(str):
-    """A name that counts how often it is compared."""
-
-    compared = 0
-
-    def __eq__(self, other: object) -> bool:
-        Name.compared += 1
-        return str.__eq__(self, other)
-
-    __hash__ = str.__hash__
-
-
-def comparisons(width: int, one_hot: bool) -> int:
-    """Those of a conversion and of one by its names, with the columns in another order."""
-    cells = [f"v{k}" for k in range(width)]
-    columns = [np.ones(width)] + ([cells] if one_hot else [np.ones(width)] * width)
-    table = Table("t", [Name(f"c{k}") for k in range(len(columns))], columns, str)
-    rows, names = encoding.fitted(table, 0, one_hot, (), lambda text: None, gaps.Rules())
-    named = names._replace(features=tuple(map(Name, names.features)))
-    other = Table("t", [Name(name) for name in table.names[::-1]], columns[::-1], str)
-    Name.compared = 0
-    again = encoding.applied(other, named, lambda text: None, gaps.Rules())
-    encoding.fitted(table, 0, one_hot, (), lambda text: None, gaps.Rules())
-    np.testing.assert_array_equal(again.indices, rows.indices)
-    return Name.compared
-
-
-@pytest.mark.parametrize("one_hot", [False, True])
-def test_comparisons_are_linear_in_the_columns(one_hot):
-    few, many = (comparisons(width, one_hot) for width in (50, 500))
-    assert many <= 10 * few + 100
 
 
 def test_columns_and_values_in_any_order_are_placed_by_name(tmp_path, monkeypatch):

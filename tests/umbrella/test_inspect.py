@@ -9,7 +9,6 @@ import xml.dom.minidom
 import numpy as np
 import pytest
 
-from svmtool import api
 from svmtool.formats import names as names_file
 from svmtool.formats.models import read
 from svmtool.inspection.weights import columns, largest
@@ -43,7 +42,7 @@ def fields(text: str) -> dict[str, str]:
     return dict(re.findall(r"^  ([a-z]+(?: [a-z]+)?)  +(\S.*)$", text, re.MULTILINE))
 
 
-@pytest.mark.parametrize("solver", [1, 3, 5])
+@pytest.mark.parametrize("solver", [1, 5])
 def test_linear_model(inspect, svm_train, data, solver):
     trained(svm_train, "-s", solver, "-c", 0.01, "-B", 1, data=data / "digits")
     text = inspect("m", "--top", 4)
@@ -66,7 +65,7 @@ def test_linear_model(inspect, svm_train, data, solver):
             assert column.w[int(index) - 1] == pytest.approx(w, rel=1e-5)
 
 
-@pytest.mark.parametrize("options", [("-s", "2", "-B", "1"), ("-s", "4"), ("-s", "11")])
+@pytest.mark.parametrize("options", [("-s", "2", "-B", "1"), ("-s", "11")])
 def test_signs_that_are_certain(inspect, svm_train, data, tmp_path, options):
     """Those of weights farther from 0 than the radius, which are the signs at a much smaller gap."""
     trained(svm_train, *options, "--gap", "1e-3", data=data / "digits")
@@ -134,29 +133,6 @@ def test_an_estimate_is_called_that(inspect, svm_train, data, tmp_path):
     assert "This is an estimate" in page and "proves it" not in page
 
 
-def test_weights_of_a_linear_kernel_give_its_decision_values(svm_train, data, tmp_path):
-    trained(svm_train, "-t", 0, "-c", 0.01, data=data / "digits")
-    model = read("m")
-    X, _ = api.read_svmlight(data / "digits.t")
-    every = columns(model, names_file.Names())
-    assert len(every) == 45
-    W = np.column_stack([c.w for c in every])
-    np.testing.assert_allclose(X[:, : len(W)] @ W - model.rho, api.decision_values(model, X), rtol=1e-8, atol=1e-8)
-
-
-def test_many_classes_have_one_table(inspect, svm_train, tmp_path):
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=(120, 5))
-    lines = [f"{i % 12} " + " ".join(f"{j + 1}:{v}" for j, v in enumerate(row)) for i, row in enumerate(X)]
-    (tmp_path / "d").write_text("\n".join(lines) + "\n")
-    trained(svm_train, "-s", 2, data="d")
-    text = inspect("m", "--top", 6)
-    assert "largest weights of all 12 decision values" in text
-    best = np.sort(np.abs(read("m").W).ravel())[::-1][:6]
-    shown = [abs(float(line.split()[0])) for line in text.splitlines() if ", for " in line]
-    np.testing.assert_allclose(shown, best, rtol=1e-5)
-
-
 def test_adaptable_state_and_ranks(inspect, svm_train, data):
     trained(svm_train, "-s", 71, data=data / "breast_cancer")
     assert "400 rows (" in fields(inspect("m"))["state"]
@@ -172,7 +148,7 @@ def test_models_of_the_originals_have_no_notes(inspect, tmp_path):
     assert found["probabilities"].startswith("by the logistic function")
 
 
-@pytest.mark.parametrize("kind, beginning", [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
+@pytest.mark.parametrize("kind, beginning", [("png", b"\x89PNG"), ("svg", b"<?xml")])
 def test_plot_has_the_names(inspect, svm_train, data, tmp_path, kind, beginning):
     trained(svm_train, "-s", 2, data=data / "breast_cancer")
     (tmp_path / "n").write_text("a <b> & $c\n" * 30)
@@ -184,14 +160,6 @@ def test_plot_has_the_names(inspect, svm_train, data, tmp_path, kind, beginning)
         texts = xml.dom.minidom.parseString(content).getElementsByTagName("text")
         words = ["".join(node.data for node in text.childNodes if node.nodeType == 3) for text in texts]
         assert words.count("a <b> & $c") == 5
-
-
-def test_plot_does_not_replace_an_input(inspect, svm_train, data, tmp_path):
-    trained(svm_train, "-s", 2, data=data / "breast_cancer")
-    (tmp_path / "m").rename(tmp_path / "m.svg")
-    before = (tmp_path / "m.svg").read_bytes()
-    assert "would overwrite the model" in inspect("m.svg", "--plot", "m.svg")
-    assert (tmp_path / "m.svg").read_bytes() == before
 
 
 @pytest.mark.parametrize(
