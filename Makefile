@@ -65,9 +65,9 @@ experiments: .venv/tools .venv-peers/installed  ## the papers' experiments; ONLY
 docs: .venv/docs  ## build the site, results/site/index.html, and run its examples; broken links are errors
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
-docs-version: .venv/docs  ## keep the site of this release, as latest too, in the branch gh-pages; of a clean checkout of its tag
+docs-version: .venv/docs  ## keep the site of this release, as latest too, in the branch gh-pages; of a clean checkout of its tag; PUSH=1
 	PATH="$(CURDIR)/$(BIN):$$PATH" NO_MKDOCS_2_WARNING=1 mike deploy --update-aliases $(basename $(VERSION)) latest
-	$(BIN)/mike set-default latest
+	$(BIN)/mike set-default $(if $(PUSH),--push) latest
 
 lint: .venv/tools  ## check style, types and docstrings
 	$(BIN)/ruff check .

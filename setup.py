@@ -38,7 +38,7 @@ PLATFORM = os.environ.get("SVMTOOL_WHEEL_PLATFORM", "")
 
 
 class BuildWithLoops(build_py):
-    """Compile the loops into the package; without success the package still works, just in time."""
+    """Compile the loops into the package; without success the package needs numba (svmtool[jit])."""
 
     def run(self):
         super().run()
@@ -51,7 +51,7 @@ class BuildWithLoops(build_py):
         if done.returncode and PLATFORM:
             raise RuntimeError(f"loops for {PLATFORM} not compiled:\n{done.stderr}")
         if done.returncode:
-            self.warn(f"loops not compiled: numba does so at first use:\n{done.stderr[-2000:]}")
+            self.warn(f"loops not compiled: with svmtool[jit] numba does so at first use:\n{done.stderr[-2000:]}")
 
 
 class BuildCommands(Distribution().get_command_class("build_scripts")):

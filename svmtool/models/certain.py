@@ -111,7 +111,7 @@ def lengths(table: Any, n_features: int, bias: float) -> Sizes:
     Features beyond n_features do not count.
     """
     rows = table.as_sparse()
-    known = np.where(rows.indices < n_features, rows.values, 0.0).astype(np.float64)
+    known = np.where(rows.indices < n_features, np.abs(rows.values), 0.0).astype(np.float64)
     counts = np.diff(rows.indptr)
     found = np.where(counts > 0, np.hypot.reduceat(np.append(known, 0.0), rows.indptr[:-1]), 0.0)
     rounding = 1.0 + (counts + 4) * EPS

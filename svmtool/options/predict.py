@@ -16,7 +16,7 @@ OPTIONS = (
     ),
     own(
         "--certified", "print how many labels are those of the exact optimum for sure; --scores FILE has 1 for these, "
-        "else 0, in a last column (linear classifiers whose bias is regularised)", excludes=("--spark",),
+        "else 0, in a last column (linear classifiers, and C-SVC of two classes with a kernel)", excludes=("--spark",),
     ),
     own(
         "--metrics", "print precision, recall and F1 of each class and their means; the area under the ROC curve (two "

@@ -7,6 +7,8 @@ import pytest
 
 from svmtool import api
 from svmtool.certify.radius import offset
+from svmtool.data.dataset import DenseDataset
+from svmtool.models.certain import lengths
 from svmtool.objectives import losses
 from svmtool.sklearn import SVC
 
@@ -69,3 +71,10 @@ def test_of_estimators_with_a_kernel(tmp_path):
     assert np.array_equal(found, model.certified_mask(tests.tolist()))
     with pytest.raises(ValueError, match="with a problem for each pair of classes this needs two classes"):
         SVC().fit(X, np.arange(60) % 3).certified_mask(tests)
+
+
+def test_rows_of_one_value_of_either_sign():
+    """Alone or beside others, with a free bias: their lengths are above 0."""
+    for rows in (np.array([[-2.0], [-2.0], [3.0]]), np.array([[-2.0]])):
+        inner, whole = lengths(DenseDataset(np.zeros(len(rows)), rows), 1, 1.0)
+        assert np.allclose(inner, np.abs(rows[:, 0])) and np.allclose(whole, np.hypot(rows[:, 0], 1.0))

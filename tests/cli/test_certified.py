@@ -151,8 +151,6 @@ def test_a_limit_ends_it(svm_train, data, out_of_time):
         ("-s 5 --certify-labels t d", "solver 5 (l1r-l2svc) does not support --certify-labels"),
         ("-s 11 --certify-labels t d", "solver 11 (l2svr) does not support --certify-labels"),
         ("-s 30 --certify-labels t d", "does not support --certify-labels: use --method fast"),
-        ("-s 2 -B 1 -R --certify-labels t d", "--certify-labels needs a regularised bias"),
-        ("-s 30 --method fast --certify-labels t d", "--certify-labels needs a regularised bias"),
         ("-v 3 --certify-labels t d", "--certify-labels cannot be combined with -v"),
         ("--prune 0.1 --certify-labels t d", "--certify-labels cannot be combined with --prune"),
         ("-t 2 --certify-labels t d", "--certify-labels is for linear models"),

@@ -81,8 +81,8 @@ def test_test_data_get_the_same_columns_and_labels(run, tmp_path):
     "header, choices, label, says",
     [("a,Label,b", {}, [2], "Label (by its name"), ("a,c,b", {}, [3], "b (the last"),
      ("a,y,b", {"label": "a"}, [1], ""), ("a,y,b", {"label": "3"}, [3], ""),
-     ("a,y,b", {"no_label": True}, [np.nan], ""), (None, {}, [3], "column 3 (the last"),
-     (None, {"label": "1"}, [1], "")],
+     ("a,y,b", {"no_label": True}, [np.nan], ""),
+     (None, {}, [3], "column 3 (the last"), (None, {"label": "1"}, [1], "")],
 )  # fmt: skip
 def test_label_column(run, tmp_path, header, choices, label, says):
     (tmp_path / "d.csv").write_text((f"{header}\n" if header else "") + "1,2,3\n")

@@ -111,7 +111,7 @@ def test_page_of_two_classes(made, data):
 def test_a_page_says_how_many_labels_are_certain(svm_train, data, options, said):
     assert svm_train("-q", *options.split(), "--gap", "1e-3", data / "breast_cancer", "m")[0] == 0
     page = report("m", str(data / "breast_cancer.t"), Names())
-    found = re.search(r"The exact optimum predicts the same label for (\d+) of them for sure \((.*?)%\)", page)
+    found = re.search(r"The exact optimum predicts the same label for (\d+) of the 169 rows for sure \((.*?)%\)", page)
     assert (found is not None) is said
     if found is not None:
         X, _ = api.read_svmlight(data / "breast_cancer.t")[:2]

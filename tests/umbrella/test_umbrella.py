@@ -71,8 +71,8 @@ def completed(words: str, command: str = "") -> str:
     "words, offered",
     [("svmtool ins", "inspect"), ("svmtool train --max-s", "--max-seconds"), ("svm-scale --th", "--threads"),
      ("svm-train -q -s nes", "nesvm nesvm-lp nesvm-ls"), ("svm-predict --s", "--scores --spark"),
-     ("svm-train --gap 1 --method ", "paper fast"),
-     ("svm-train -c 1 --gap=3 da", None), ("svm-train --weights da", None),
+     ("svm-train --gap 1 --method ", "paper fast"), ("svm-train -c 1 --gap=3 da", None),
+     ("svm-train --weights da", None),
      ("svm-predict da", None)],
 )  # fmt: skip
 def test_completions(words, offered):

@@ -134,8 +134,6 @@ def _check_combinations(settings: Settings, request: Request) -> None:
     row = settings.row if (s.plain_model or isinstance(mu, str)) and not s.auto else None
     if row is not None and isinstance(mu, str) and "--loss-power" not in row.supported:  # the rules are ALM's
         raise SvmtoolError(f"ERROR: --mu {mu}: -s {row.number} ({row.name}) needs a number > 0")
-    if s.certify_labels is not None and not settings.problem.regularize_bias:
-        raise SvmtoolError("ERROR: --certify-labels needs a regularised bias (-B 1 without -R), or none (-B -1)")
     if s.plain_model and settings.run.probability:
         raise SvmtoolError("ERROR: --plain-model cannot be combined with -b 1: its sigmoids come after the weights")
     if s.plain_model and row is not None and (row.kind == "ordinal" or "--add" in row.supported):

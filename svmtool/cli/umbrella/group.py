@@ -6,6 +6,7 @@ import difflib
 import importlib
 import io
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -14,6 +15,7 @@ from click.shell_completion import CompletionItem, get_completion_class
 from svmtool import __version__, interrupts, registry
 from svmtool.cli.console import stderr_line
 from svmtool.errors import SvmtoolError
+from svmtool.options import Option
 from svmtool.options.commands import TABLES
 
 # Each of these is the object `command` of its own module, imported when it is run.
@@ -24,7 +26,9 @@ PASSED_ON = {  # in the help and the completion; they run without click (svmtool
     "scale": "Scale features (svm-scale).",
 }
 ORDER = (*PASSED_ON, *MODULES, "completion")
-PROGRAMS = ("svmtool", *TABLES)  # whose lines a shell completes
+PROGRAMS = (  # whose lines a shell completes
+    "svmtool", *TABLES, "liblinear-train", "liblinear-predict", "libsvm-train", "libsvm-predict", "libsvm-scale",
+)  # fmt: skip
 COMPLETE = "_SVMTOOL_COMPLETE"  # set where a shell asks how a line goes on
 
 
@@ -65,7 +69,7 @@ def umbrella(ctx: click.Context) -> int | None:
 
 @click.command("completion")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-@click.argument("program", type=click.Choice(PROGRAMS), default="svmtool")
+@click.argument("program", type=click.Choice(PROGRAMS), default="svmtool", metavar="[PROGRAM]")
 def completion(shell: str, program: str) -> None:
     """Print the script for a shell's completion of a program.
 
@@ -81,7 +85,10 @@ def completion(shell: str, program: str) -> None:
 
 def complete(command: str) -> int:
     """Print how a line of train, predict or scale goes on, as a shell's completion asks by the environment."""
-    return PassedOn(command).main([], f"svm-{command}", COMPLETE, standalone_mode=False) or 0
+    try:
+        return PassedOn(command).main([], f"svm-{command}", COMPLETE, standalone_mode=False) or 0
+    except KeyError:  # without the line, which the script of the shell gives
+        return 1
 
 
 def main(argv: list[str]) -> int:
@@ -102,6 +109,17 @@ def main(argv: list[str]) -> int:
         raise KeyboardInterrupt from None
 
 
+def _names(option: Option) -> tuple[str, ...]:
+    return (option.flag, f"-{option.letter}") if option.letter else (option.flag,)
+
+
+def _values(option: Option | None) -> Sequence[str]:
+    """The words that are values of an option."""
+    if option is None or option.kind is None:
+        return ()
+    return option.kind.names or (option.metavar.split("|") if "|" in option.metavar else ())
+
+
 class PassedOn(click.Command):
     """A command with its own argument parser."""
 
@@ -113,12 +131,12 @@ class PassedOn(click.Command):
         """Values of the option before, options of the command, or files."""
         known = TABLES[f"svm-{self.name}"]
         before = ctx.args[-1] if ctx.args else ""
-        valued = next((o for o in known if o.kind is not None and before in (o.flag, f"-{o.letter}")), None)
+        valued = next((o for o in known if o.kind is not None and before in _names(o)), None)
         if valued is None and incomplete.startswith("-"):
-            found = {option.flag: option.help for option in known}
+            found = {option.name: option.help for option in known}
         elif valued is not None and valued.keyword == "solver":
             found = {row.name: row.help for row in (*registry.SOLVERS, *registry.KERNEL_SOLVERS)}
         else:
-            found = dict.fromkeys(valued.kind.names if valued is not None and valued.kind is not None else (), "")
+            found = dict.fromkeys(_values(valued), "")
         items = [CompletionItem(name, help=text) for name, text in found.items() if name.startswith(incomplete)]
         return items if found else [CompletionItem(incomplete, type="file")]
