@@ -104,14 +104,11 @@ def test_heart_scale(svm_type, line, objective, rho, support, bounded, heart_sca
 @pytest.mark.parametrize(
     "argv, line",
     [
-        ("-v 3", "Accuracy = 83.7037%"),
-        ("-v 5", "Accuracy = 82.963%"),
-        ("-v 10", "Accuracy = 81.1111%"),
-        ("-v 5 -b 1", "Accuracy = 83.3333%"),
-        ("-v 5 -s 3", "Mean squared error = 0.544248"),
+        ("-v 3", "Accuracy = 83.7037%"), ("-v 5", "Accuracy = 82.963%"), ("-v 10", "Accuracy = 81.1111%"),
+        ("-v 5 -b 1", "Accuracy = 83.3333%"), ("-v 5 -s 3", "Mean squared error = 0.544248"),
         ("-v 5 -s 4", "Squared correlation coefficient = 0.472884"),
     ],
-)
+)  # fmt: skip
 def test_folds_are_libsvms(argv, line, heart_scale, svm_train, tmp_path):
     before = sorted(tmp_path.iterdir())
     status, out, err = svm_train("-t", "2", "-q", *argv.split(), heart_scale, "m")

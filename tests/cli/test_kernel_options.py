@@ -6,7 +6,6 @@ import pytest
 from command_fields import changed_fields
 
 from svmtool import registry
-from svmtool.cli import help_texts as texts
 from svmtool.cli.arguments import linear as options
 from svmtool.cli.arguments.linear import parse
 from svmtool.cli.train import BRIEF, main
@@ -70,15 +69,13 @@ def test_options_are_read(line, expected):
 @pytest.mark.parametrize(
     "line, sentence",
     [
-        ("-t 2 -Z 1 d", "Unknown option: -Z"),
-        ("-t 2 -R d e", "Unknown option: -R"),
+        ("-t 2 -Z 1 d", "Unknown option: -Z"), ("-t 2 -R d e", "Unknown option: -R"),
         ("-t 2 -v 1 d", "n-fold cross validation: n must >= 2"),
         ("-t 2 -c10 d", "the training file is missing: it comes after the options"),
         ("-t 2", "the training file is missing: it comes after the options"),
-        ("-t 2 --gama 1 d", "Unknown option: --gama: did you mean -g?"),
-        ("-t 2 -g", "-g needs a value"),
+        ("-t 2 --gama 1 d", "Unknown option: --gama: did you mean -g?"), ("-t 2 -g", "-g needs a value"),
     ],
-)
+)  # fmt: skip
 def test_faulty_options_are_named(line, sentence, capsys):
     with pytest.raises(UsageError) as e:
         parse(line.split())
@@ -116,22 +113,15 @@ def test_contradictory_options_are_refused(line, sentence):
 
 # in LIBSVM's order: each error is reported before the following ones
 CHECKS = [
-    ("-s 7", "ERROR: unknown svm type"),
-    ("-t 5", "ERROR: unknown kernel type"),
-    ("-g -1", "ERROR: gamma < 0"),
-    ("-t 1 -d -1", "ERROR: degree of polynomial kernel < 0"),
-    ("-m 0", "ERROR: cache_size <= 0"),
-    ("-e 0", "ERROR: eps <= 0"),
-    ("-c 0", "ERROR: C <= 0"),
-    ("-s 1 -n 0", "ERROR: nu <= 0 or nu > 1"),
-    ("-s 3 -p -1", "ERROR: p < 0"),
-    ("-h 2", "ERROR: shrinking != 0 and shrinking != 1"),
-    ("-b 2", "ERROR: probability != 0 and probability != 1"),
-    ("-s 1 -n 0.9", "ERROR: specified nu is infeasible"),
+    ("-s 7", "ERROR: unknown svm type"), ("-t 5", "ERROR: unknown kernel type"), ("-g -1", "ERROR: gamma < 0"),
+    ("-t 1 -d -1", "ERROR: degree of polynomial kernel < 0"), ("-m 0", "ERROR: cache_size <= 0"),
+    ("-e 0", "ERROR: eps <= 0"), ("-c 0", "ERROR: C <= 0"), ("-s 1 -n 0", "ERROR: nu <= 0 or nu > 1"),
+    ("-s 3 -p -1", "ERROR: p < 0"), ("-h 2", "ERROR: shrinking != 0 and shrinking != 1"),
+    ("-b 2", "ERROR: probability != 0 and probability != 1"), ("-s 1 -n 0.9", "ERROR: specified nu is infeasible"),
     ("-c nan", "ERROR: -c is nan: it must be a finite number"),
     ("-g inf", "ERROR: -g is inf: it must be a finite number"),
     ("-w1 -1", "ERROR: -w1 is -1: a class weight must be a finite number >= 0"),
-]
+]  # fmt: skip
 ROWS = "1 1:1\n-1 1:2\n-1 1:3\n"
 
 
@@ -155,18 +145,6 @@ def test_first_fault_wins(first, second, svm_train):
 def test_a_malformed_file_comes_before_faulty_settings(svm_train):
     assert svm_train("-t", "2", "-c", "0", "d", data="1 1:1\n1 x\n")[2].startswith("Wrong input format at line 2")
     assert svm_train("-t", "2", "-c", "0", "absent")[2].startswith("can't open input file absent")
-
-
-@pytest.mark.parametrize("row", registry.KERNEL_SOLVERS, ids=lambda row: row.name)
-def test_rows_are_found_and_reported(row):
-    assert registry.find_kernel(row.number) is registry.find_kernel(row.name) is row
-    assert callable(registry.entry(row))
-    line = f"-s {row.number}, {row.name}"
-    assert line in texts.whole_help() and line in texts.usage()
-    explained = texts.explain(Settings.of_kernel(solver=row.number))
-    for part in (row.objective, row.stopping, row.paper, row.word, "exp(-GAMMA |x-z|^2)"):
-        assert part in explained
-    assert "<= 0.125 (--gap)" in texts.explain(Settings.of_kernel(solver=row.number, gap=0.125))
 
 
 LINEAR_NAMES = [row.name for row in registry.SOLVERS if not registry.find_kernel(row.name) and row.name != "one-class"]

@@ -77,17 +77,13 @@ NO_SEARCH = "Warm-start parameter search only available for -s 0, -s 2 and -s 11
     "line, sentence",
     [
         ("", ""), ("-q", NO_FILE), ("-s 2", NO_FILE), ("-q -s", "-s needs a value"), ("-z d", "unknown option: -z"),
-        ("-h d", f"unknown option: -h: {OF_LIBSVM}"),
-        ("-l 0 d", "unknown option: -l: it is an option of svm-scale"),
-        ("--foo d", "unknown option: --foo"),
-        ("--cost 10 d", "unknown option: --cost: use -c"),
+        ("-h d", f"unknown option: -h: {OF_LIBSVM}"), ("-l 0 d", "unknown option: -l: it is an option of svm-scale"),
+        ("--foo d", "unknown option: --foo"), ("--cost 10 d", "unknown option: --cost: use -c"),
         ("--cost=10 d", "unknown option: --cost=10: use -c"),
         ("--max-second 10 d", "unknown option: --max-second: did you mean --max-seconds?"),
         ("--scores s d", "unknown option: --scores: it is an option of svm-predict; did you mean --score?"),
-        ("-v x d", "n-fold cross validation: n must >= 2"),
-        ("-v 1 -z d", "n-fold cross validation: n must >= 2"),
-        ("-z 1 -v 1 d", "unknown option: -z"),
-        ("-C -s 1 d", f"{NO_SEARCH}; --grid compares values of C with -s 1"),
+        ("-v x d", "n-fold cross validation: n must >= 2"), ("-v 1 -z d", "n-fold cross validation: n must >= 2"),
+        ("-z 1 -v 1 d", "unknown option: -z"), ("-C -s 1 d", f"{NO_SEARCH}; --grid compares values of C with -s 1"),
         ("-C -s 8 d", NO_SEARCH), ("-C -s 21 d", NO_SEARCH),
     ],
 )  # fmt: skip
@@ -166,14 +162,11 @@ def test_value_that_c_reads_in_part_is_named():
 @pytest.mark.parametrize(
     "line, beginning",
     [
-        ("--help", "Usage: svm-train "),
-        ("--help-all", "Usage: svm-train "),
-        ("-s 2 --help d", "Usage: svm-train "),
-        ("--version", "svmtool "),
-        ("--explain", "solver       -s 1, l2svc-dual: "),
+        ("--help", "Usage: svm-train "), ("--help-all", "Usage: svm-train "), ("-s 2 --help d", "Usage: svm-train "),
+        ("--version", "svmtool "), ("--explain", "solver       -s 1, l2svc-dual: "),
         ("-s 40 --explain", "solver       -s 40, mfn: "),
     ],
-)
+)  # fmt: skip
 def test_answers_that_need_no_data(line, beginning, capsys):
     assert main(line.split()) == 0
     out, err = capsys.readouterr()

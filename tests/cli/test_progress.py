@@ -6,7 +6,6 @@ import io
 import itertools
 import os
 import sys
-import threading
 import time
 
 import pytest
@@ -15,57 +14,8 @@ from screen import Screen
 
 from svmtool import progress
 from svmtool.cli.console import Console
-from svmtool.progress import counted, doing, reached, shown
 
 ROWS = b"1 1:1 2:0.5\n-1 1:-1 2:0.25\n"
-
-
-@pytest.fixture
-def run(monkeypatch):
-    """A run of this thread that is shown, without a thread that draws."""
-    run = shown()
-    run.thread, run._whole = threading.get_ident(), doing("working")
-    monkeypatch.setattr(progress, "_shown", run)
-    return run
-
-
-def words(run) -> list[tuple[float | None, str]]:
-    """The share and the words of each bar."""
-    return [(share, "|".join(text for text in found.values() if text)) for _, share, found in run._rows()]
-
-
-def test_counted_parts_have_bars_and_others_name_them(run):
-    assert words(run) == [(None, "working: ")]
-    with doing("training"), doing("class", 10) as part:
-        part.step()
-        part.step()
-        assert progress.described() == "training, class 3 of 10"
-        assert words(run) == [(0.2, "training: |class 3 of 10")]
-    with doing("C", 4), doing("fold", 5), doing("training"):
-        assert words(run) == [(0.0, "C 1 of 4"), (0.0, "fold 1 of 5"), (None, "training: ")]
-    with doing("training"), doing("class", 1):
-        assert words(run) == [(None, "training: ")]
-    assert [words(run)[0][1] for _ in counted("run", "ab")] == ["run 1 of 2", "run 2 of 2"]
-
-
-def test_share_by_the_decades_of_the_gap(run):
-    with doing("training"):
-        reached(1.0, 1e-4)
-        assert words(run) == [(0.0, "training: |gap 1.0e+00|asked 1.0e-04")]
-        reached(1e-2, 1e-4)
-        assert words(run) == [(0.5, "training: |gap 1.0e-02|asked 1.0e-04")]
-        reached(0.0, 1e-4)
-        assert words(run)[0][0] == 1.0
-        reached(1e-2, None)
-        assert words(run) == [(None, "training: |gap 1.0e-02")]
-        for gap in (float("inf"), float("nan")):
-            reached(gap, 1e-4)
-            assert words(run) == [(None, "training: ")]
-    reached(1.0, 0.0)
-    with doing("training"), doing("class", 3) as part:
-        reached(1e-2, 1e-4)
-        part.step()  # the gap was that of the class before
-        assert words(run) == [(1 / 3, "training: |class 2 of 3")]
 
 
 def test_lines_fit_any_width_and_their_words_are_whole():

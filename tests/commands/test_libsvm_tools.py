@@ -98,22 +98,6 @@ def test_grid_searches_c_and_gamma(libsvm):
     assert best == max(rates.values()) == rates[best_c, best_g]
 
 
-def test_the_steps_of_easy(libsvm):
-    """The commands of easy.py, with a smaller search."""
-    folder = libsvm.folder
-    scaled = libsvm.ours("svm-scale", "-s", "breast_cancer.range", "breast_cancer")
-    (folder / "breast_cancer.scale").write_text(scaled.stdout)
-    search = libsvm("grid", "-log2c", "-1,3,4", "-log2g", "-5,-1,4", "-gnuplot", "null", "breast_cancer.scale")
-    c, g, rate = map(float, search.stdout.splitlines()[-1].split())
-    assert rate > 94
-    assert libsvm.ours("svm-train", "-c", c, "-g", g, "breast_cancer.scale", "breast_cancer.model").returncode == 0
-    restored = libsvm.ours("svm-scale", "-r", "breast_cancer.range", "breast_cancer.t")
-    (folder / "breast_cancer.t.scale").write_text(restored.stdout)
-    done = libsvm.ours("svm-predict", "breast_cancer.t.scale", "breast_cancer.model", "breast_cancer.t.predict")
-    assert float(re.match(r"Accuracy = (\S+)% \(\d+/169\) \(classification\)", done.stdout)[1]) > 94
-    assert (folder / "breast_cancer.t.predict").read_text().count("\n") == 169
-
-
 @pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.exhaustive)], ids=["part", "whole"])
 def test_easy(libsvm, whole):
     """easy.py and its search of 110 pairs; in a commit the grid.py that it starts has fewer pairs to try."""

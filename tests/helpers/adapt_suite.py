@@ -91,7 +91,7 @@ def streamed(svm_train, text: str, *argv) -> tuple[int, str, str]:
 
 
 class PaperForm:
-    """ALSVM as in the paper: P = G^-1 and w, updated row by row (Eqs. 4-6, 8-10) or by blocks (Eqs. 3, 7)."""
+    """ALSVM as in the paper: P = G^-1 and w, updated row by row (Eqs. 4-6, 8-10)."""
 
     def __init__(self, d: int, C: float):
         nu = 1.0 / (2.0 * C)
@@ -109,14 +109,3 @@ class PaperForm:
         assert a < 1.0, "this row was never added"
         self.P += np.outer(Px, Px) / (1.0 - a)
         self.w = self.w + Px / (1.0 - a) * (float(self.w @ x) - y)
-
-    def add_block(self, A: np.ndarray, y: np.ndarray) -> None:
-        """A f8[d, rows]."""
-        PA = self.P @ A
-        self.P -= PA @ np.linalg.solve(np.eye(len(y)) + A.T @ PA, PA.T)
-        self.w = self.w + self.P @ A @ (y - A.T @ self.w)
-
-    def remove_block(self, A: np.ndarray, y: np.ndarray) -> None:
-        PA = self.P @ A
-        self.P += PA @ np.linalg.solve(np.eye(len(y)) - A.T @ PA, PA.T)
-        self.w = self.w - self.P @ A @ (y - A.T @ self.w)

@@ -19,7 +19,6 @@ from svmtool.registry.row import gap_of_theta
 from svmtool.solvers.shared.base import Monitor
 from svmtool.training.reductions.one_class import HardOneClass as LinearSet
 
-OPTIMAL_GAP, SAMPLED = registry.find(80), registry.find(81)
 KERNELS = {"linear": Kernel(0), "rbf": Kernel(2, 0.7), "narrow": Kernel(2, 8.0), "polynomial": Kernel(1, 0.5, 2, 1.0)}
 
 

@@ -29,7 +29,7 @@ from svmtool.training.reductions.one_vs_rest import OneVsRest
 GAP = 1e-11
 
 MFN, ALM = "svmtool.solvers.mfn", "svmtool.solvers.alm"
-L1 = "svmtool.solvers.l1.proximal_newton"
+
 
 # method -> whether it applies to a task; others apply everywhere
 NEEDS: dict[str, Callable[[Task], bool]] = {

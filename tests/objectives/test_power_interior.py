@@ -118,13 +118,6 @@ def far_apart(n: int, d: int, seed: int = 2) -> tuple[np.ndarray, np.ndarray]:
     return X * 10.0 ** rng.uniform(-3.0, 5.0, d), y
 
 
-def low_rank(seed: int, n: int = 100, d: int = 450) -> tuple[np.ndarray, np.ndarray]:
-    """Dense features of rank 60 and a little more; one row in twenty of the first class."""
-    rng = np.random.default_rng(seed)
-    product = rng.normal(size=(n, 60)) @ rng.normal(size=(60, d)) / np.sqrt(60.0)
-    return np.tanh(1.5 * product + 0.2 * rng.normal(size=(n, d))), np.where(np.arange(n) % 20 == 0, 1.0, -1.0)
-
-
 def rows_of(X: np.ndarray, kind: str) -> Rows:
     bias = -1.0 if kind in ("csr", "dense") else 1.0
     return DenseRows(X, bias) if kind.startswith("dense") else CsrRows(*reference.csr_of(X), X.shape[1], bias)
@@ -163,18 +156,6 @@ def test_sum_of_weights_as_the_regulariser(n, d, kind, p):
     assert steps <= 2.5 * USUAL_STEPS and 0 < np.count_nonzero(run.w) <= min(n, d) * 0.7
     if free:
         assert abs(float(run.alpha @ y)) <= 1e-12 * float(np.sum(run.alpha))
-
-
-@pytest.mark.parametrize("cost, kind", [(1e6, "dense"), (1e9, "csr free bias"), (1e12, "dense")])
-def test_last_bits_cost_few_steps(cost, kind):
-    """The start is far above the optimum; whatever a machine rounds, these inputs are rounded differently."""
-    X, y = low_rank(0)
-    steps = []
-    for k in range(3):
-        other = X * (1.0 + 1e-15 * np.random.default_rng(k).uniform(-1.0, 1.0, X.shape))
-        task = Task(rows_of(other, kind), y, np.full(100, cost), kind.endswith("free bias"))
-        steps.append(course(task, 2.0, 1e-8)[1])
-    assert max(steps) <= 50 and max(steps) - min(steps) <= 3, steps
 
 
 @pytest.mark.parametrize("seed", [93, 278])

@@ -79,7 +79,7 @@ def test_solver_keeps_the_contract(row):
 
 def test_help_and_usage_list_what_works():
     for text in (texts.whole_help(), texts.usage()):
-        for row in registry.SOLVERS:
+        for row in registry.SOLVERS + registry.KERNEL_SOLVERS:
             assert f"-s {row.number}, {row.name}" in text
         for name in LONG:
             assert name in texts.whole_help()
@@ -91,12 +91,14 @@ def test_help_fits_on_two_screens():
     assert "--help-all" in lines[-1]
 
 
-@every_row
+@pytest.mark.parametrize("row", registry.SOLVERS + registry.KERNEL_SOLVERS, ids=lambda row: f"{row.number}-{row.name}")
 def test_explain_tells_problem_rule_and_paper(row):
-    text = texts.explain(params.Settings.of(solver=row.number))
-    for part in (row.objective, row.stopping, row.paper, row.word, row.bias):
+    kernel = row in registry.KERNEL_SOLVERS
+    settings = (params.Settings.of_kernel if kernel else params.Settings.of)(solver=row.number)
+    text = texts.explain(settings)
+    for part in (row.objective, row.stopping, row.paper, row.word, "exp(-GAMMA |x-z|^2)" if kernel else row.bias):
         assert part in text
-    assert "<= 0.125 (--gap)" in texts.explain(params.Settings.of(solver=row.number, gap=0.125))
+    assert "<= 0.125 (--gap)" in texts.explain(settings.replace(gap=0.125))
 
 
 def test_option_that_a_row_lacks_is_an_error_naming_those_that_have_it(monkeypatch):

@@ -85,16 +85,11 @@ HARD = {
     "large whole": text(np.round(NORMAL) * 1e15 + 1.0, SIGNS),
 }
 ENDLESS = [
-    ("scales", "-s 60 --method fast -c 1"),
-    ("positive", "-s 60 --method fast -c 1e6"),
-    ("rank one", "-s 60 --method fast -c 1e6"),
-    ("scales", "-t 2 -s 52 --method fast -c 1e12"),
-    ("scales", "-t 2 -s 73 -c 1e12"),
-    ("large whole", "-t 0 -s 52 --method fast -c 1e6"),
-    ("rank one", "-t 0 -s 3 -c 1e12"),
-    ("rank one", "-t 0 -s 50 --method fast -c 1e12"),
+    ("positive", "-s 60 --method fast -c 1e6"), ("scales", "-t 2 -s 52 --method fast -c 1e12"),
+    ("scales", "-t 2 -s 73 -c 1e12"), ("large whole", "-t 0 -s 52 --method fast -c 1e6"),
+    ("rank one", "-t 0 -s 3 -c 1e12"), ("rank one", "-t 0 -s 50 --method fast -c 1e12"),
     ("scales", "-t 2 -s 4 -n 0.5 -c 1e12"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.filterwarnings("error")

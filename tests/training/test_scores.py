@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 from reference import random_rows, table_of, text_of
+from sklearn import metrics
 
 from svmtool.params import Settings
 from svmtool.training.linear import train
@@ -24,23 +25,6 @@ def metrics_of(out: str) -> dict[str, float]:
     """Name to number of the lines `Name = number% (about)`."""
     pairs = (line.partition(" = ")[::2] for line in out.splitlines() if " = " in line)
     return {name: float(value.split()[0].rstrip("%")) / (100 if "%" in value else 1) for name, value in pairs}
-
-
-def average_precision(scores, positive) -> float:
-    """Sum over the thresholds, one by one."""
-    total, before = 0.0, 0.0
-    for threshold in sorted(set(scores.tolist()), reverse=True):
-        chosen = scores >= threshold
-        recall = float(np.sum(positive & chosen) / np.sum(positive))
-        total += float(np.mean(positive[chosen])) * (recall - before)
-        before = recall
-    return total
-
-
-def pairs_ranked(scores, positive) -> float:
-    """Share of pairs of a positive and a negative row in the right order, ties count half."""
-    difference = scores[positive][:, None] - scores[~positive][None, :]
-    return float(np.mean((difference > 0) + 0.5 * (difference == 0)))
 
 
 def decisions_by_hand(X, y, settings: Settings, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -70,14 +54,13 @@ def test_metrics_of_a_validation_are_those_of_its_models(labels, solver, svm_tra
     found = metrics_of(out)
     values, predictions = decisions_by_hand(X, y, Settings.of(solver=solver), 5)
     known = sorted(set(labels))
-    recalls = [np.mean(predictions[y == label] == label) for label in known]
-    precisions = [np.mean(y[predictions == label] == label) for label in known]
-    f1 = [2 * p * r / (p + r) for p, r in zip(precisions, recalls, strict=True)]
     curves = range(len(known)) if len(known) > 2 else [1]  # the larger of two labels is the positive one
-    assert found["Balanced accuracy"] == pytest.approx(np.mean(recalls), rel=1e-5)
+    assert found["Balanced accuracy"] == pytest.approx(metrics.balanced_accuracy_score(y, predictions), rel=1e-5)
+    f1 = metrics.f1_score(y, predictions, average=None)
     assert found["F1"] == pytest.approx(np.mean([f1[k] for k in curves]), rel=1e-5)
-    for name, function in (("AUC", pairs_ranked), ("Average precision", average_precision)):
-        wanted = np.mean([function(values[:, k], y == known[k]) for k in curves])
+    rankings = ("AUC", metrics.roc_auc_score), ("Average precision", metrics.average_precision_score)
+    for name, function in rankings:
+        wanted = np.mean([function(y == known[k], values[:, k]) for k in curves])
         assert found[name] == pytest.approx(wanted, rel=1e-5)
     assert ("Log loss" in found) == (solver == 0)
     if labels == (1, -1):
@@ -156,27 +139,21 @@ def test_balanced_is_the_class_weights_written_out(labels, options, svm_train, t
 @pytest.mark.parametrize(
     "line, words",
     [
-        ("-v 3 --score auc d", "--score needs -C or --grid"),
-        ("--metrics d", "--metrics needs -v"),
-        ("-C --metrics d", "--metrics needs -v"),
+        ("-v 3 --score auc d", "--score needs -C or --grid"), ("-C --metrics d", "--metrics needs -v"),
         ("-s 11 -C --score auc d", "--score auc: -s 11 is for regression: use mse, mae, r2"),
         ("-C --score log-loss d", "--score log-loss needs probabilities: add -b 1"),
         ("-C --score roc d", "--score roc: must be one of accuracy"),
         ("-s 11 --balanced d", "does not support --balanced"),
         ("-s 1 -t 2 --balanced d", "solver 1 (nu_svc) does not support --balanced"),
-        ("-t 2 --grid C=1,2 d", "--grid is for linear models"),
-        ("-s 72 --grid C=1,2 d", "does not support --grid"),
+        ("-t 2 --grid C=1,2 d", "--grid is for linear models"), ("-s 72 --grid C=1,2 d", "does not support --grid"),
         ("--grid C=1,2 -c 1 d", "-c cannot be combined with --grid"),
         ("--grid C=1,2 -C d", "-C cannot be combined with --grid"),
-        ("--grid 1,2 d", "--grid 1,2: must be C=0.01,0.1,1"),
-        ("--grid C=0,2 d", "--grid C=0,2: must be"),
-        ("--grid C=1:2:x d", "--grid C=1:2:x: must be"),
-        ("--grid C=nan d", "--grid C=nan: must be"),
+        *((f"--grid {value} d", f"--grid {value}: must be C=0.01,0.1,1") for value in ("1,2", "C=0,2", "C=1:2:x")),
         ("--method fast --grid C=1,2 --loo -s 70 d", "--loo cannot be combined with --grid"),
         ("-v 5 --plot x.svg d", "--plot cannot be combined with -v"),
     ],
     ids=lambda text: text if " d" in text else "",
-)
+)  # fmt: skip
 def test_refusals_name_the_way_out(line, words, svm_train):
     X, y = made(n=20)
     status, out, err = svm_train(*line.split(), data=text_of(X, y))

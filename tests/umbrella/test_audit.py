@@ -80,21 +80,14 @@ def test_row_weights(command, train, data, tmp_path):
 
 
 BAD = [
-    ([], "name one or more model files"),
-    (["absent", "d"], "can't open absent"),
-    (["d", "d"], "can't read d as a model"),
-    (["-v", 5, "m", "d"], "no use for -v"),
-    (["-t", 0, "m", "d"], "the model has no kernel"),
-    (["-s", 999, "m", "d"], "unknown solver"),
-    (["m", "wide"], "the model has weights of 2 features, the data have 3"),
-    (["m", "other"], "they must agree"),
-    (["m", "d", "-B", -1], "has an intercept"),
-    (["-s", 13, "-p", 1, "m", "d"], "the model is of classification"),
-    (["m", "bad"], "bad"),
-    (["--test", "absent", "m", "d"], "absent"),
-    (["--gap", "x", "m", "d"], "--gap"),
+    ([], "name one or more model files"), (["absent", "d"], "can't open absent"),
+    (["d", "d"], "can't read d as a model"), (["-v", 5, "m", "d"], "no use for -v"),
+    (["-t", 0, "m", "d"], "the model has no kernel"), (["-s", 999, "m", "d"], "unknown solver"),
+    (["m", "wide"], "the model has weights of 2 features, the data have 3"), (["m", "other"], "they must agree"),
+    (["m", "d", "-B", -1], "has an intercept"), (["-s", 13, "-p", 1, "m", "d"], "the model is of classification"),
+    (["m", "bad"], "bad"), (["--test", "absent", "m", "d"], "absent"), (["--gap", "x", "m", "d"], "--gap"),
     (["m", "d", "-c"], "-c"),
-]
+]  # fmt: skip
 
 
 def test_bad_input(command, tmp_path, monkeypatch):

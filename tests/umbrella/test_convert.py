@@ -102,14 +102,11 @@ def test_label_column(run, tmp_path, header, choices, label, says):
         ("a,b\n1,2\n3\n", "line 3 has 1 cells, but the header has 2"),
         ("1,2\n3,4,5\n", "line 2 has 3 cells, but the first line has 2"),
         ("a,b\nred,1\n", "column 'a' holds text ('red' in line 2): --one-hot"),
-        ("a,a\n1,2\n", "two columns have the name 'a'"),
-        ("a,b\n", "d.csv holds no rows"),
-        ("", "line 1 is empty"),
-        ("a,b\n1e-310,1\n", "too close to 0"),
-        (b"a,b\n\xff,1\n", "is not UTF-8 text"),
+        ("a,a\n1,2\n", "two columns have the name 'a'"), ("a,b\n", "d.csv holds no rows"), ("", "line 1 is empty"),
+        ("a,b\n1e-310,1\n", "too close to 0"), (b"a,b\n\xff,1\n", "is not UTF-8 text"),
         (b"a,b\n1,2\n\x00,1\n", "d.csv"),
     ],
-)
+)  # fmt: skip
 def test_bad_tables_are_refused_in_one_sentence(run, tmp_path, text, reason):
     (tmp_path / "d.csv").write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(SvmtoolError) as e:

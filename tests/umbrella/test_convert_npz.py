@@ -59,18 +59,12 @@ def test_every_format_and_type(form, kind, dtype):
 @pytest.mark.parametrize(
     "name, value, reason",
     [
-        ("data", np.ones(1, complex), "complex"),
-        ("data", np.array([None]), "Python objects"),
-        ("indices", np.ones(1), "type f"),
-        ("y", Y * 1j, "complex"),
-        ("y", Y.astype("S9"), "type S"),
-        ("shape", np.array([12]), "shape"),
-        ("shape", np.array([2**62, 6]), "indptr"),
-        ("format", np.array("lil"), "lil"),
-        ("format", np.array([b"csr"]), "format"),
-        ("indptr", np.array(3), "indptr"),
+        ("data", np.ones(1, complex), "complex"), ("data", np.array([None]), "Python objects"),
+        ("indices", np.ones(1), "type f"), ("y", Y * 1j, "complex"), ("y", Y.astype("S9"), "type S"),
+        ("shape", np.array([12]), "shape"), ("shape", np.array([2**62, 6]), "indptr"),
+        ("format", np.array("lil"), "lil"), ("format", np.array([b"csr"]), "format"), ("indptr", np.array(3), "indptr"),
     ],
-)
+)  # fmt: skip
 def test_arrays_of_other_kinds(name, value, reason):
     np.savez("d.npz", **{**arrays_of("csr"), name: value})
     assert reason in refusal()
