@@ -16,7 +16,6 @@ import pytest
 from reference import random_rows, text_of
 
 from svmtool.formats.models import linear
-from svmtool.models.linear import LinearModel
 from svmtool.training.interruption import KEEPS_MODEL
 
 NOISE = np.random.default_rng(1)
@@ -158,10 +157,6 @@ def test_ctrl_c_during_cross_validation(tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["d"]
 
 
-def big_model() -> LinearModel:
-    return LinearModel("L2R_L2LOSS_SVC", (1, -1), 20000, -1.0, np.random.default_rng(0).normal(size=(20000, 1)))
-
-
 def test_file_size_limit_leaves_the_old_model(tmp_path):
     """The same without a mount: the system refuses to write beyond 64 KiB."""
     rng = np.random.default_rng(4)
@@ -182,20 +177,3 @@ def test_full_device_as_model(command, tmp_path):
     assert (done.returncode, done.stdout) == (1, b"")
     assert done.stderr == b"can't write /dev/full: No space left on device\n"
     assert os.path.exists("/dev/full")
-
-
-def test_an_exception_while_writing_leaves_the_old_model(tmp_path, monkeypatch):
-    """Ctrl-C in the middle of the weights."""
-    target = tmp_path / "m"
-    target.write_text("the old model")
-    plain = linear._weight_lines
-
-    def broken(W):
-        yield from list(plain(W))[:1]
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(linear, "_weight_lines", broken)
-    with pytest.raises(KeyboardInterrupt):
-        linear.write(str(target), big_model())
-    assert target.read_text() == "the old model"
-    assert list(tmp_path.iterdir()) == [target]

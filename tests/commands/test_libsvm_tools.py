@@ -62,24 +62,6 @@ def rate_of(libsvm, *argv) -> float:
     return float(re.search(r"Cross Validation Accuracy = (\S+)%", libsvm.ours("svm-train", *argv).stdout)[1])
 
 
-def test_grid_searches_c(libsvm):
-    chosen = ("-s", "2", "-B", "1")
-    done = libsvm("grid", "-log2c", "-9,-1,4", "-log2g", "null", "-v", 3, "-gnuplot", "null", *chosen, "breast_cancer")
-    assert (done.returncode, done.stderr) == (0, "")
-    *steps, last = done.stdout.splitlines()
-    rates = {}
-    for line in steps:
-        log2c, rate = re.match(r"\[local\] (\S+) (\S+) \(best c=", line).groups()
-        rates[float(log2c)] = float(rate)
-    assert set(rates) == {-9.0, -5.0, -1.0}
-    for log2c, rate in rates.items():
-        assert rate == rate_of(libsvm, "-v", 3, *chosen, "-c", 2.0**log2c, "-q", "breast_cancer")
-    best_c, best = map(float, last.split())
-    assert best == max(rates.values()) and rates[{2.0**k: k for k in rates}[best_c]] == best
-    written = (libsvm.folder / "breast_cancer.out").read_text().splitlines()
-    assert sorted(written) == sorted(f"log2c={k} rate={rate}" for k, rate in rates.items())
-
-
 def test_grid_searches_c_and_gamma(libsvm):
     """Its rates equal LIBSVM's, because both draw the same folds."""
     done = libsvm(

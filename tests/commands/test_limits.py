@@ -23,7 +23,6 @@ from svmtool.training.kernel.dataset import KernelSet
 from svmtool.training.kernel.fit import Fitting
 from svmtool.training.kernel.train import one_vs_one
 from svmtool.training.linear import train
-from svmtool.training.lines import liblinear_log
 from svmtool.training.reductions.base import problems_of
 from svmtool.training.validation import cross_validation, search
 
@@ -227,13 +226,3 @@ def test_untouched_problems_have_the_certificate_of_the_dual_point_zero(row):
         assert certificate.dual == 0.0 and np.isfinite(certificate.violation) and certificate.violation > 0.0
         assert certificate.primal == pytest.approx(sum(problems.value_at_zero(k) for k in range(problems.count)))
     assert 0.0 <= certificate.gap <= 1.0 or row.kind == "one-class"
-
-
-def test_what_is_printed_of_a_long_run_is_numbered_by_its_steps():
-    settings = Settings.of(solver=6, C=100.0, eps=1e-9)
-    [result] = train(table_of(*made(60, 6, 2)), settings).results
-    whole = liblinear_log(settings.row, result).splitlines()
-    assert len(result.history) > 4
-    result.history[2:-2] = []  # as Monitor drops records
-    some = liblinear_log(settings.row, result).splitlines()
-    assert set(some) < set(whole) and some[0] == whole[0] and some[-1] == whole[-1]

@@ -64,13 +64,3 @@ def test_limits(within, monkeypatch):
     assert made and (len(made) == 20 if within else s.result.iterations <= 21)
     assert s.status is (base.TIME if within else base.ITERATIONS)
     assert p.dual_value(s.result.alpha) <= s.f
-
-
-def test_rows_of_small_cost_stay_feasible():
-    """A multiplier that belongs at zero is not the last one of its row."""
-    p = raw_problem()
-    run = ClassInterior(task_of(p._replace(cost=np.logspace(-9, 6, 100))))
-    for _ in range(20):
-        run.advance()
-        run.measure()
-        p._replace(cost=run.task.cost).dual_value(alpha_of(run, run.dual_at_bounds()[0]))

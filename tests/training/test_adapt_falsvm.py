@@ -144,13 +144,6 @@ def test_removing_rows_not_in_the_model_changes_nothing(ready):
     assert status == 1 and "one: line 1: the model does not contain this row" in err
 
 
-def test_all_rows_can_be_removed(ready):
-    assert ready("--remove", "d", "-i", "m")[0] == 0
-    assert weights_in("m") == {}
-    assert ready("--add", "d", "-i", "m")[0] == 0
-    assert set(weights_in("m")) == {1, -1}
-
-
 def test_a_stream_is_a_file_in_pieces(ready, svm_train):
     """However the rows are cut into pieces: each is examined by the model of those before it."""
     for name in ("m", "m.state.npz", "m.state.rows"):

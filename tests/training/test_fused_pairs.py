@@ -7,18 +7,16 @@ from itertools import combinations
 import numpy as np
 import pytest
 from kernel_models import table_of
-from kernel_suite import nu_value, run
+from kernel_suite import run
 from sampling import pairs_in_turn
 
 from svmtool import registry
 from svmtool.certify.kernel import value_at_zero
-from svmtool.compiled import threads
-from svmtool.kernels import interior
 from svmtool.kernels.problems import NuSvc
 from svmtool.models.kernel_functions import Kernel
 from svmtool.params import Settings
 from svmtool.solvers import alfpgm
-from svmtool.solvers.shared.base import GAP, INDEFINITE, INTERRUPTED, ITERATIONS, RULE, TIME, Monitor, StopFlag
+from svmtool.solvers.shared.base import GAP, INDEFINITE, ITERATIONS, RULE, Monitor
 from svmtool.training.kernel.dataset import KernelSet, pair_problem
 from svmtool.training.kernel.fit import Fitting
 from svmtool.training.kernel.train import one_vs_one as train
@@ -105,48 +103,6 @@ def test_nu_of_a_nearly_constant_kernel_is_solved_in_few_calls():
     training = train(data, Together(Settings.of_kernel(solver=1, nu=0.01)))
     assert training.status.converged
     assert all(f.certificate.gap <= 2e-6 and f.certificate.primal < 0.0 for f in training.solved)
-
-
-def values_of_pairs(data, s: Settings, found) -> list[tuple[float, float]]:
-    """For each pair P of its decision function, computed by a kernel matrix, and its certificate."""
-    ends, values = np.cumsum([0, *SIZES]), []
-    for (i, j), one in zip(combinations(range(len(SIZES)), 2), found.solved, strict=True):
-        rows = np.r_[ends[i] : ends[i + 1], ends[j] : ends[j + 1]]
-        y = np.repeat((1.0, -1.0), (SIZES[i], SIZES[j]))
-        K, coef, rho = interior.kernel_matrix(data.points().take(rows)), one.function.coef, one.function.rho
-        scale = 1.0
-        if s.row.word == "nu_svc":
-            value, scale = nu_value(K, y, s.problem.nu, coef, rho), (s.problem.nu * len(y) / np.sum(np.abs(coef))) ** 2
-        else:
-            value = 0.5 * coef @ K @ coef + s.problem.C * np.sum(np.maximum(1.0 - y * (K @ coef - rho), 0.0))
-        values.append((value, scale * one.certificate.primal))
-    return values
-
-
-# sums of nu below 1 in all pairs, in the small ones, in none
-@pytest.mark.parametrize(("nu", "eps"), [(0.001, 0.01), (0.08, 1e-6), (0.15, 0.01)])
-def test_the_certificate_of_nu_is_that_of_the_model(nu, eps):
-    data, s = classes(), Settings.of_kernel(solver=1, nu=nu, eps=eps)
-    found = train(data, Together(s))
-    for value, certified in values_of_pairs(data, s, found):
-        assert certified == pytest.approx(value, rel=1e-7)
-    costs = [float(one.function.report.split()[-1]) for one in found.solved]
-    margins = [s.problem.nu * len(one.function.coef) / np.sum(np.abs(one.function.coef)) for one in found.solved]
-    assert costs == pytest.approx(1.0 / np.array(margins), rel=1e-5)
-
-
-@pytest.mark.parametrize("flag", ["set", "ends"])
-def test_what_ends_the_run_ends_it_between_classes(flag):
-    """The first record ends it: the pairs of the current class are kept, those of others are not begun."""
-    threads.set_count(1)
-    try:
-        stop = StopFlag()
-        value = True if flag == "set" else 0.0
-        training = train(classes(), Fitting(Settings.of_kernel(), lambda **_: setattr(stop, flag, value), stop))
-    finally:
-        threads.set_count(None)
-    assert [f.result.iterations > 0 for f in training.solved] == [True] * 3 + [False] * 3
-    assert training.status is (INTERRUPTED if flag == "set" else TIME)
 
 
 def test_a_direct_solution_comes_before_many_rounds_of_few_variables():

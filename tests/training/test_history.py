@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 from reference import random_rows, text_of
 from sampling import pairs_in_turn
 
-from svmtool.cli.console import Console
 from svmtool.cli.entry import BROKEN_PIPE, guarded
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.training.history import History
@@ -80,16 +77,6 @@ def test_picture_has_a_line_for_each_class(tmp_path):
         assert text.count("median") >= 1
 
 
-def test_quiet_silences_the_solver_only(capsys):
-    console = Console(quiet=True)
-    console.solver("solver\n")
-    console.out("result\n")
-    console.warn("warning")
-    assert capsys.readouterr() == ("result\n", "warning\n")
-    Console().solver(".")
-    assert capsys.readouterr().out == "."
-
-
 @pytest.mark.parametrize(
     "fault, status, sentence",
     [
@@ -133,16 +120,3 @@ def test_model_is_written_though_the_reader_went_away(arguments, command, tmp_pa
     os.close(write)
     assert done.stderr == b"" and done.returncode in (0, BROKEN_PIPE)
     assert (tmp_path / "m").exists()
-
-
-def test_closed_stdout_is_no_error(command, tmp_path):
-    (tmp_path / "d").write_text(SMALL)
-    script = f"exec {sys.executable} -m svmtool train d m >&-"
-    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, timeout=120)
-    assert done.returncode == 0 and done.stderr == b""
-    assert (tmp_path / "m").exists()
-
-
-def test_module_needs_a_command(command):
-    done = command("nonsense")
-    assert done.returncode == 1 and b"no command 'nonsense'" in done.stderr and done.stdout == b""

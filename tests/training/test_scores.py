@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 from reference import random_rows, table_of, text_of
@@ -67,13 +65,6 @@ def test_metrics_of_a_validation_are_those_of_its_models(labels, solver, svm_tra
         assert found["Log loss"] == pytest.approx(np.mean(np.logaddexp(0.0, -y * values[:, 1])), rel=1e-5)
     about = f"(label {known[1]})" if len(known) == 2 else "(mean of 3 classes)"
     assert about in next(line for line in out.splitlines() if line.startswith("F1"))
-
-
-def test_metrics_without_the_class_of_a_fold(svm_train):
-    X, y = made()
-    y[40] = 3.0
-    status, out, err = svm_train("-s", 0, "-v", 5, "--metrics", "d", data=text_of(X, y))
-    assert (status, err) == (0, "") and math.isfinite(metrics_of(out)["Log loss"])
 
 
 def test_metrics_of_regressions(svm_train):

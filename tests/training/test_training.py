@@ -183,6 +183,15 @@ def test_a_run_from_its_own_result_keeps_what_the_rule_of_e_found(number, svm_tr
         assert "epochs of coordinate descent" in (here / "log").read_text()
 
 
+def test_warm_start_of_two_classes_named_the_other_way_round(svm_train):
+    X, y = made(7, [5, 3])
+    assert svm_train("-q", "-s", 2, "--gap", "1e-7", "d", "first", data=text_of(X, y))[0] == 0
+    back = np.argsort(y, kind="stable")  # now 3 comes first and counts as +1
+    asked = ("-q", "-s", 2, "--gap", "1e-6", "-i", "first", "d", "m")
+    assert svm_train(*asked, data=text_of(X[back], y[back]))[0] == 0
+    assert model("m").labels == (3, 5) and np.array_equal(model("m").W[:], -model("first").W[:])
+
+
 @pytest.mark.parametrize(("bias", "kept"), [(-1, 3), (1, 9)])
 def test_warm_start_from_another_number_of_features(kept, bias, svm_train):
     X, y = made(8, [1, 2, 3], d=6)

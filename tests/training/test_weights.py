@@ -91,18 +91,6 @@ def test_probabilities_count_them(kernel, solver):
         assert abs(p - share) < 0.05 < 0.1 < share - q, (seed, p, q, share)
 
 
-def test_error_widths_count_them():
-    """-b 1 of a regression: rows of weight 9 have small errors."""
-    rng = np.random.default_rng(3)
-    X = rng.uniform(-2, 2, (150, 1))
-    w = np.where(np.arange(150) % 3 > 0, 9, 1)
-    y = np.sin(X[:, 0]) + rng.laplace(size=150) * np.where(w > 1, 0.05, 1.0)
-    asked = {"solver": "epsilon-svr", "kernel": "rbf", "p": 0.01, "probability": True}
-    one = api.fit(X, y, sample_weight=w, **asked).model.probA[0]
-    assert one == pytest.approx(api.fit(np.repeat(X, w, axis=0), np.repeat(y, w), **asked).model.probA[0], rel=0.25)
-    assert one < 0.6 * api.fit(X, y, **asked).model.probA[0]
-
-
 def test_balanced_classes_count_them(svm_train, tmp_path):
     X, y, w = made(7)
     w = np.where(y > 0, 3 * w, w)
