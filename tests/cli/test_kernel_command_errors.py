@@ -13,7 +13,6 @@ from test_kernel_command import LINE
         ("-t 2 -v 2", "1 1:1\n", "cross-validation needs at least two rows of data, here there are 1"),
         ("-t 2", "1.2 1:1\n1.9 1:2\n", "labels 1.2 and 1.9 would both become class 1"),
         ("-t 2", "1 1:1\n-3e9 1:2\n", "label -3000000000 does not fit into 32 bits"),
-        ("-s 1", "1 1:1\n3e9 1:2\n", "label 3000000000 does not fit into 32 bits"),
         ("-t 2", "1 0:1\n", "Wrong input format at line 1: d: token '0:1': indices start at 1"),
         ("-t 2", "1 1:1e200\n-1 1:1\n", "feature values up to 1e+200 at a cost of 1 overflow in the kernel"),
         ("-t 1 -d 300", "1 1:100\n-1 1:1\n", "feature values up to 100 at a cost of 1 overflow in the kernel"),

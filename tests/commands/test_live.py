@@ -47,7 +47,7 @@ def begin(folder: Path, *argv, ignored: bool = False, out: int = subprocess.PIPE
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("options", ["-s 2", "-s 3", "-s 6", "-t 2 -g 1e-3"])
+@pytest.mark.parametrize("options", ["-s 2", "-s 3", "-t 2 -g 1e-3"])
 def test_a_line_comes_before_the_end(options, folder):
     """Into a pipe; the run ends by SIGTERM after its first line and leaves the model."""
     (folder / "m").unlink(missing_ok=True)

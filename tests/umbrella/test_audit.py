@@ -85,8 +85,7 @@ BAD = [
     (["-t", 0, "m", "d"], "the model has no kernel"), (["-s", 999, "m", "d"], "unknown solver"),
     (["m", "wide"], "the model has weights of 2 features, the data have 3"), (["m", "other"], "they must agree"),
     (["m", "d", "-B", -1], "has an intercept"), (["-s", 13, "-p", 1, "m", "d"], "the model is of classification"),
-    (["m", "bad"], "bad"), (["--test", "absent", "m", "d"], "absent"), (["--gap", "x", "m", "d"], "--gap"),
-    (["m", "d", "-c"], "-c"),
+    (["--test", "absent", "m", "d"], "absent"), (["--gap", "x", "m", "d"], "--gap"),
 ]  # fmt: skip
 
 

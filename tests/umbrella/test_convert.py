@@ -182,27 +182,25 @@ def test_parquet(run, tmp_path):
     pyarrow = pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
     from pyarrow import parquet
 
-    parquet.write_table(
-        pyarrow.table({"a": [1.5, 0.0], "b": ["x", "y"], "c": [True, False], "kind": ["s", "t"]}),
-        tmp_path / "d.parquet",
-    )
-    run("d.parquet", "d", one_hot=True)
+    def write(name: str, **columns) -> str:
+        parquet.write_table(pyarrow.table(columns), tmp_path / name)
+        return name
+
+    run(write("d.parquet", a=[1.5, 0.0], b=["x", "y"], c=[True, False], kind=["s", "t"]), "d", one_hot=True)
     np.testing.assert_array_equal(rows("d")[0], [[1.5, 1, 0, 1], [0, 0, 1, 0]])
     run("d", "back.parquet")
     again = parquet.read_table(tmp_path / "back.parquet").to_pydict()
     assert again["kind"] == ["s", "t"] and again["a"] == [1.5, 0.0] and again["b=y"] == [0, 1]
-    parquet.write_table(pyarrow.table({"a": [1, None], "y": [1, 2]}), tmp_path / "n.parquet")
-    with pytest.raises(SvmtoolError, match="row 2, column 'a': the value is missing"):
-        run("n.parquet", "n")
-    parquet.write_table(pyarrow.table({" a ": [" u", "v "], "": [3, 4], "y": [1, 2]}), tmp_path / "s.parquet")
-    run("s.parquet", "s", one_hot=True)
+    run(write("s.parquet", **{" a ": [" u", "v "], "": [3, 4], "y": [1, 2]}), "s", one_hot=True)
     assert names_file.read("s.names").features == ("a=u", "a=v", "column 2")
-    parquet.write_table(pyarrow.table({"a": [[1, 2], [3]], "y": [1, 2]}), tmp_path / "l.parquet")
-    with pytest.raises(SvmtoolError, match="column 'a' holds values of type ndarray"):
-        run("l.parquet", "l")
     (tmp_path / "x.parquet").write_text("nothing")
-    with pytest.raises(SvmtoolError, match="can't read x.parquet as Parquet"):
-        run("x.parquet", "x")
+    for name, reason in (
+        (write("n.parquet", a=[1, None], y=[1, 2]), "row 2, column 'a': the value is missing"),
+        (write("l.parquet", a=[[1, 2], [3]], y=[1, 2]), "column 'a' holds values of type ndarray"),
+        ("x.parquet", "can't read x.parquet as Parquet"),
+    ):
+        with pytest.raises(SvmtoolError, match=reason):
+            run(name, "o")
 
 
 def test_parquet_without_pyarrow_says_what_it_needs(run, tmp_path):

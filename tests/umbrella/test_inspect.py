@@ -165,8 +165,7 @@ def test_plot_has_the_names(inspect, svm_train, data, tmp_path, kind, beginning)
 @pytest.mark.parametrize(
     "content, reason",
     [
-        ("{", "is no file of names"),
-        ("{}", 'it lacks "format"'),
+        ("{", "is no file of names"), ("{}", 'it lacks "format"'),
         ('{"format": "svmtool names", "version": 2}', 'it lacks "format"'),
         (json.dumps({"format": "svmtool names", "version": 1, "features": [1]}), "list of strings"),
         (json.dumps({"format": "svmtool names", "version": 1, "classes": {"x": "y"}}), "must be integers"),

@@ -139,13 +139,15 @@ def test_page_of_many_classes(made, tmp_path):
     assert len(text) < 2_000_000
 
 
-def test_page_of_a_kernel_model_and_ranks(made, data):
-    text = made(data / "digits", "-t", 2, "-g", 0.001, test=data / "digits.t")
+@pytest.mark.parametrize(
+    ("name", "options", "parts"),
+    [("breast_cancer", "-t 2 -g 0.001", ("Support vectors of each class",)),
+     ("breast_cancer", "-s 21 -n 0.3", ("inside", "outside")), ("digits", "-s 43", ("mean absolute error in ranks",))],
+)  # fmt: skip
+def test_pages_of_other_models(made, data, name, options, parts):
+    text = made(data / name, *options.split())
     check(text)
-    assert "Support vectors of each class" in text and "votes of the pairs" in text
-    text = made(data / "digits", "-s", 43)
-    check(text)
-    assert "mean absolute error in ranks" in text
+    assert all(part in text for part in parts)
 
 
 def test_page_of_a_regression(made, data):
@@ -158,12 +160,6 @@ def test_page_of_a_regression(made, data):
         assert f"{metrics.mean_squared_error(rows.labels, predicted):.6g}" in text
         assert f"{metrics.r2_score(rows.labels, predicted):.4f}" in text
         assert "Residuals" in text
-
-
-def test_page_of_a_one_class_model(made, data):
-    text = made(data / "breast_cancer", "-s", 21, "-n", 0.3)
-    check(text)
-    assert "inside" in text and "outside" in text
 
 
 def test_labels_that_the_model_lacks(made, tmp_path):
