@@ -88,7 +88,7 @@ def test_limits_end_the_grid_with_a_warning(svm_train, out_of_time):
 
 
 @pytest.mark.parametrize(
-    ("options", "kind"), [("--grid C=0.1,1,9", "png"), ("-v 3 --grid C=0.1,1,9", "svg"), ("-C -s 11 -c 64", "svg")]
+    ("options", "kind"), [("-v 3 --grid C=0.1,1,9", "png"), ("-C -s 11 -c 64", "svg")]
 )
 def test_pictures_of_searches(options, kind, svm_train, tmp_path):
     X, y = made(n=30)

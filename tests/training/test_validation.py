@@ -58,8 +58,8 @@ def test_folds_side_by_side_give_what_a_loop_gives(number, shape, svm_train, tmp
     X, y = made(labels)
     y[40] = 3.0  # the only row of its class: unknown to the model of its fold
     asked = (*engine(number), "-B", bias, "-v", 5)
-    lines = [svm_train(*asked, "--threads", threads, "d", "m", data=text_of(X, y)) for threads in (1, 2, 3)]
-    assert lines[0] == lines[1] == lines[2] and [path.name for path in tmp_path.iterdir()] == ["d"]
+    lines = [svm_train(*asked, "--threads", threads, "d", "m", data=text_of(X, y)) for threads in (1, 3)]
+    assert lines[0] == lines[1] and [path.name for path in tmp_path.iterdir()] == ["d"]
     status, out, err = lines[0]
     wanted = by_hand(X, y, Settings.of(solver=number, bias=float(bias)), folds.liblinear_folds(len(y), 5))
     assert (status, err) == (0, "") and accuracy(out) == pytest.approx(100 * wanted, rel=1e-5)
