@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 
@@ -251,3 +252,10 @@ def test_the_reference_reads_our_models(argv, sets, svm_train):
     assert len(lines) == 72 + ("-b" in argv)
     if file == "four" and argv[-1] != "2":
         assert float(NUMBER.findall(done.stdout)[0]) > 80
+
+
+def test_records_go_to_the_log(sets, svm_train):
+    assert svm_train("-t", "2", "-q", "--solver-log", "l", "four", "m")[0] == 0
+    records = [json.loads(line) for line in (sets / "l").read_text().splitlines()]
+    assert {r["label"] for r in records} == {"3 1", "3 7", "3 -2", "1 7", "1 -2", "7 -2"}
+    assert all(r["objective"] >= r["bound"] for r in records)

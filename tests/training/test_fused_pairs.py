@@ -52,7 +52,8 @@ class Together(Fitting):
 def test_answers_are_those_of_each_pairs_own_flow(row, kernel):
     for features in (5, 300):
         data = classes(KERNELS[kernel], features=features)
-        s = Settings.of_kernel(solver=row, nu=0.2, gap=1e-9, C=2.0, class_weights=((2, 3.0),) if row in SQUARES else ())
+        C = 1e4 if features == 5 and kernel == "polynomial" else 2.0
+        s = Settings.of_kernel(solver=row, nu=0.2, gap=1e-9, C=C, class_weights=((2, 3.0),) if row in SQUARES else ())
         found, own = train(data, Fitting(s)), train(data, Fitting(s, together=0))
         for mine, other in zip(found.solved, own.solved, strict=True):
             apart = 2e-9 + other.certificate.gap

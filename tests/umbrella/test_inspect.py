@@ -9,6 +9,7 @@ import xml.dom.minidom
 import numpy as np
 import pytest
 
+from svmtool import api
 from svmtool.formats import names as names_file
 from svmtool.formats.models import read
 from svmtool.inspection.weights import columns, largest
@@ -203,3 +204,26 @@ def test_rows(inspect, tmp_path):
     assert "--class, --plot and --names need a model" in inspect("d", "--class", 1)
     (tmp_path / "d").write_text("1 1:1\n1,x 1:1\n")
     assert "Wrong input format at line 2: d: token '1,x'" in inspect("d")
+
+
+def test_many_classes_have_one_table(inspect, svm_train, tmp_path):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(120, 5))
+    lines = [f"{i % 12} " + " ".join(f"{j + 1}:{v}" for j, v in enumerate(row)) for i, row in enumerate(X)]
+    (tmp_path / "d").write_text("\n".join(lines) + "\n")
+    trained(svm_train, "-s", 2, data="d")
+    text = inspect("m", "--top", 6)
+    assert "largest weights of all 12 decision values" in text
+    best = np.sort(np.abs(read("m").W).ravel())[::-1][:6]
+    shown = [abs(float(line.split()[0])) for line in text.splitlines() if ", for " in line]
+    np.testing.assert_allclose(shown, best, rtol=1e-5)
+
+
+def test_weights_of_a_linear_kernel_give_its_decision_values(svm_train, data, tmp_path):
+    trained(svm_train, "-t", 0, "-c", 0.01, data=data / "digits")
+    model = read("m")
+    X, _ = api.read_svmlight(data / "digits.t")
+    every = columns(model, names_file.Names())
+    assert len(every) == 45
+    W = np.column_stack([c.w for c in every])
+    np.testing.assert_allclose(X[:, : len(W)] @ W - model.rho, api.decision_values(model, X), rtol=1e-8, atol=1e-8)
