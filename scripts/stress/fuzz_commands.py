@@ -189,7 +189,7 @@ ROWS = "1 1:1 2:0.5\n-1 1:-1\n1 2:3\n-1 1:0.5 2:-1\n"
 
 @lru_cache
 def _options() -> dict[str, list[str]]:
-    """The options of each command, without --spark, which may start one, and words that are none."""
+    """The options of each command, and words that are not options; without --spark, which may start a cluster."""
     from svmtool.cli import help_texts as texts
     from svmtool.options.commands import TABLES
 

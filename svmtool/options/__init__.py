@@ -71,7 +71,7 @@ class Option(NamedTuple):
     more: str = ""  # the field that a second value, a share, sets where one follows
     needs: tuple[str, ...] = ()  # it needs one of these
     excludes: tuple[str, ...] = ()
-    tried: tuple[str, ...] = ()  # likely names that are none: suggestions lead from them to this option
+    tried: tuple[str, ...] = ()  # names that users try and that do not exist: messages suggest this option instead
 
     @property
     def name(self) -> str:

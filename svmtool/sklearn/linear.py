@@ -233,7 +233,7 @@ class LinearClassifier(
         check_is_fitted(self)
         bounds = getattr(self, "_bounds", NO_BOUNDS)
         if not len(bounds[0]):
-            needed = "this needs an L2 penalty, and weights of float64; of several classes the intercept's too"
+            needed = "this needs an L2 penalty, and weights of float64; of logistic regression also two classes"
             raise ValueError(f"no class is certified: the gap bounds no decision values: {needed}")
         X = self._data(X, reset=False)
         f = np.asarray(self.decision_function(X), np.float64).reshape(X.shape[0], -1)

@@ -55,7 +55,7 @@ class Job(pipeline.Job):
             self.settings, self._n, self._kept = self.settings.replace(keep_dual=True), len(table), table.used()
 
     @property
-    def warnings(self) -> list[str]:  # type: ignore[override]
+    def warnings(self) -> list[str]:
         """Those about rows on disk."""
         return self._mapped.warnings() if self._mapped else []
 

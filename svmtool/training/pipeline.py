@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
@@ -17,14 +18,11 @@ from svmtool.training.lines import SolverLines
 from svmtool.training.outcome import Training, exit_status, note_rows, recording, show
 
 
-class Job:
+class Job(ABC):
     """A training set with the settings to train on it: linear (linear.py), or with a kernel (kernel/train.py).
 
     It is made after the checks of the data, whose warnings are printed.  rows: what is trained on; table: their labels.
-    warnings: those about the rows, once they have been used.
     """
-
-    warnings: list[str] = []
 
     def __init__(self, settings: Settings, request: Request, rows: Any, table: Dataset):
         if request.balanced:
@@ -43,21 +41,26 @@ class Job:
         console.warn(*self.warnings)
         return status
 
+    @property
+    def warnings(self) -> list[str]:
+        """Those about the rows, once they have been used."""
+        return []
+
+    @abstractmethod
     def folds(self, wanted: int, console: Any) -> Any:
         """The Folds of the rows."""
-        raise NotImplementedError
 
     def opened(self, path: str, console: Any) -> contextlib.AbstractContextManager[Any]:
         """A block in which the model's files may be written."""
         return contextlib.nullcontext()
 
+    @abstractmethod
     def train(self, report: Callable[..., None] | None, stop: StopFlag, lines: SolverLines) -> Training:
         """Train, and free the rows."""
-        raise NotImplementedError
 
+    @abstractmethod
     def write(self, path: str, done: Training) -> None:
         """Write the model's files."""
-        raise NotImplementedError
 
 
 def run(job: Job, request: Request, stop: StopFlag, model_path: str, console: Any) -> int:

@@ -126,7 +126,7 @@ class Lines:
         self.warnings += lines
 
     def still(self, text, error=False):
-        """No effect: on a slow machine a long step is told."""
+        """Ignore messages about steps that take long on a slow machine."""
 
 
 def search(X, y, folds=None, given=(), **settings) -> Lines:
