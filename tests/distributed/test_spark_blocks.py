@@ -38,7 +38,10 @@ def possible(number: int, case: str) -> bool:
     return case != "bias" or "-B" in registry.supported_options(registry.find(number))
 
 
-@pytest.mark.parametrize(("number", "case"), [pair for pair in pairs_in_turn(NUMBERS, [*CASES], 2) if possible(*pair.values)])
+PAIRS = [pair for pair in pairs_in_turn(NUMBERS, [*CASES], 2) if possible(*pair.values)]
+
+
+@pytest.mark.parametrize(("number", "case"), PAIRS)
 def test_blocks_give_what_memory_gives(number, case, tmp_path):
     settings, text = settings_of(number, **CASES[case]), numbers_text(2 + len(case) % 2)
     same(far(Here(cut(text, 3)), settings), in_memory(text, settings, tmp_path), settings)
