@@ -40,6 +40,7 @@ class Paper:
         self.positive = self.positive or rows[0].label
         entries = [[row, 0] for row in rows]
         begun = float(np.linalg.norm(self.form.w)) > ROUNDOFF_GAP
+        self.tie |= not begun and any(taken for _, taken in self.rows)  # rows that cancel: what is left of w is rounding
         for k in range(passes):
             for i in range(len(rows)) if order is None else order[k].tolist():
                 x, y = self.parts(rows[i])
