@@ -40,28 +40,20 @@ def test_index_in_data(tmp_path, line):
     assert len(str(caught.value)) < 300
 
 
-@pytest.mark.parametrize("old", ["nr_class 2", "label 1"])
-def test_linear_model(svm_train, old):
-    assert svm_train("-q", "d", "m", data="1 1:1\n-1 1:-1\n")[0] == 0
-    text = Path("m").read_text()
-    assert old in text
-    Path("m").write_text(text.replace(old, old[:-1] + LONG))
-    with pytest.raises(ModelError, match="1111... does not fit into 32 bits"):
-        linear.read("m")
-
-
 @pytest.mark.parametrize(
-    "old, sentence",
-    [("nr_class 2", "does not fit into 32 bits"), ("total_sv 2", "does not fit into 32 bits"),
-     ("nr_sv 1", "does not fit into 32 bits"), (" 1:1 ", "the index exceeds 2147483647")],
+    "options, old, sentence",
+    [((), "nr_class 2", "1111... does not fit into 32 bits"), ((), "label 1", "1111... does not fit into 32 bits"),
+     *((("-t", 2), word, "does not fit into 32 bits") for word in ("nr_class 2", "total_sv 2", "nr_sv 1")),
+     (("-t", 2), " 1:1 ", "the index exceeds 2147483647")],
+    ids=str,
 )  # fmt: skip
-def test_kernel_model(svm_train, old, sentence):
-    assert svm_train("-q", "-t", 2, "d", "m", data="1 1:1\n-1 1:-1\n")[0] == 0
+def test_models(svm_train, options, old, sentence):
+    assert svm_train("-q", *options, "d", "m", data="1 1:1\n-1 1:-1\n")[0] == 0
     text = Path("m").read_text()
     assert old in text
     Path("m").write_text(text.replace(old, f" {LONG}:1 " if ":" in old else old[:-1] + LONG))
     with pytest.raises(ModelError, match=sentence) as caught:
-        kernel.read("m")
+        (kernel if options else linear).read("m")
     assert len(str(caught.value)) < 300
 
 

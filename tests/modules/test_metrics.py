@@ -1,4 +1,4 @@
-"""Counts, areas and errors of predictions compared with their definitions."""
+"""Areas and errors of predictions compared with their definitions."""
 
 from __future__ import annotations
 
@@ -9,31 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from svmtool.metrics import SAME_PREDICTIONS, ClassCounts, RankCurve, RegressionErrors, calibration
-
-
-def test_counts_against_the_definition():
-    random = np.random.default_rng(0)
-    labels, predictions = random.integers(0, 4, 500).astype(float), random.integers(0, 3, 500).astype(float)
-    counts = ClassCounts((0, 1, 2))
-    for first in range(0, 500, 123):
-        counts.add(labels[first : first + 123], predictions[first : first + 123])
-    rows = counts.rows()
-    assert [r[0] for r in rows] == [0, 1, 2, 3]
-    for c, precision, recall, f1, n in rows:
-        right = int(((labels == c) & (predictions == c)).sum())
-        predicted, actual = int((predictions == c).sum()), int((labels == c).sum())
-        assert n == actual
-        assert precision == (right / predicted if predicted else 0)
-        assert recall == right / actual
-        assert f1 == pytest.approx(2 * precision * recall / (precision + recall) if right else 0)
-    assert counts.macro() == pytest.approx([np.mean([r[k] for r in rows]) for k in (1, 2, 3)])
-
+from svmtool.metrics import SAME_PREDICTIONS, RankCurve, RegressionErrors, calibration
 
 scored = st.lists(st.tuples(st.sampled_from([-1.0, 0.0, 0.5, 2.0, 3.0]), st.booleans()), min_size=1, max_size=40)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(scored)
 def test_curves_follow_their_definitions(rows):
     scores, positive = np.array([s for s, _ in rows]), np.array([p for _, p in rows])
