@@ -57,7 +57,7 @@ def arrays_of(X, form: str) -> tuple[tuple[int, int], dict]:
 @pytest.mark.parametrize("form", ARRAYS)
 def test_what_passes_can_be_followed(form):
     rng, passed = np.random.default_rng(5), 0
-    for _ in range(400):
+    for _ in range(150):
         X = rng.integers(0, 3, rng.choice((2, 4, 6), 2)) * rng.normal(size=1)
         shape, arrays = arrays_of(X, form)
         refuse_unsound(form, shape, arrays)
@@ -79,28 +79,20 @@ def test_what_passes_can_be_followed(form):
             continue
         passed += 1
         dense(form, shape, arrays)
-    assert 0 < passed < 400
+    assert 0 < passed < 150
 
 
 @pytest.mark.parametrize("form", ARRAYS)
-@pytest.mark.parametrize("change", ["complex", "objects", "strings", "float indices", "2-D indices", "scalar", "shape"])
-def test_types_and_dimensions(form, change):
-    shape, arrays = arrays_of(np.eye(4), form)
+def test_types_and_dimensions(form):
+    """Of values, indices and the shape."""
     index = ARRAYS[form][1]
-    kinds = {"complex": complex, "objects": object, "strings": "S3"}
-    if change in kinds:
-        arrays["data"] = arrays["data"].astype(kinds[change])
-    elif change == "shape":
-        shape = (4, 2**31)
-    else:
-        arrays[index] = {
-            "float indices": arrays[index].astype(float), "2-D indices": arrays[index][None], "scalar": np.array(1),
-        }[change]  # fmt: skip
-    with pytest.raises(RowsError):
-        refuse_unsound(form, shape, arrays)
-
-
-@pytest.mark.parametrize("shape", [(4,), (4, 4, 4), (-1, 4), (4.0, 4), ()])
-def test_shapes(shape):
-    with pytest.raises(RowsError, match="shape"):
-        refuse_unsound("csr", shape, arrays_of(np.eye(4), "csr")[1])
+    for kind in (complex, object, "S3"):
+        shape, arrays = arrays_of(np.eye(4), form)
+        with pytest.raises(RowsError):
+            refuse_unsound(form, shape, {**arrays, "data": arrays["data"].astype(kind)})
+    for change in (lambda a: a.astype(float), lambda a: a[None], lambda a: np.array(1)):
+        with pytest.raises(RowsError):
+            refuse_unsound(form, shape, {**arrays, index: change(arrays[index])})
+    for shape in ((4, 2**31), (4,), (4, 4, 4), (-1, 4), (4.0, 4), ()):
+        with pytest.raises(RowsError):
+            refuse_unsound(form, shape, arrays)
