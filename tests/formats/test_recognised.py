@@ -12,7 +12,6 @@ import pytest
 from sampling import pairs_in_turn
 
 from svmtool.cli.predict import command as predict
-from svmtool.formats.svmlight import table
 
 ROWS = "1 1:1 2:0.5\n-1 1:-1\n"
 ZSTD = bytes.fromhex("28b52ffd0458a100003120313a3120323a302e350a2d3120313a2d310a9b69e501")
@@ -20,13 +19,6 @@ PACKED = {"gzip": gzip.compress(ROWS.encode()), "bz2": bz2.compress(ROWS.encode(
 
 
 IN = "svmtool convert --from csv FILE OUT converts it\n"
-
-
-@pytest.mark.parametrize("name", ["d", "d.gz", "d.txt"])
-@pytest.mark.parametrize("kind", PACKED)
-def test_compressed_files_are_read_whatever_their_name(kind, name, tmp_path):
-    (tmp_path / name).write_bytes(PACKED[kind])
-    assert table.read(str(tmp_path / name)).labels.tolist() == [1.0, -1.0]
 
 
 def test_zstd_without_a_decoder_is_one_sentence(svm_train, tmp_path, monkeypatch):
@@ -98,21 +90,11 @@ def unlabelled(svm_train, tmp_path):
     rows = "1 1:1 2:0.5\n-1 1:-1\n1\n-1 2:-3\n"
     (tmp_path / "u").write_text("".join(f"{line.partition(' ')[2]}\n" for line in rows.splitlines()))
 
-    def run(*options):
-        assert svm_train("-q", *options, "d", "m", data=rows)[0] == 0
-        assert predict.main(["-q", "d", "m", "labelled"]) == 0
+    def run():
+        assert svm_train("-q", "d", "m", data=rows)[0] == 0
         return predict.main(["--no-labels", "u", "m", "o"])
 
     return run
-
-
-@pytest.mark.parametrize("options", [(), ("-s", 11), ("-t", 2), ("-s", 3, "-t", 0)], ids=str)
-@pytest.mark.parametrize("ending", ["\n", ""])
-def test_rows_without_labels(options, ending, unlabelled, tmp_path, capsys):
-    (tmp_path / "u").write_text((tmp_path / "u").read_text().removesuffix("\n") + ending)
-    assert unlabelled(*options) == 0
-    assert capsys.readouterr() == ("", "")
-    assert (tmp_path / "o").read_bytes() == (tmp_path / "labelled").read_bytes()
 
 
 def test_labels_with_no_labels_are_an_error(unlabelled, tmp_path, capsys):
