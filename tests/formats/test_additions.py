@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 
 import pytest
-from test_malformed import REFUSED
 
 import svmtool
 from svmtool.cli import scale
@@ -50,15 +49,13 @@ def test_rows_are_those_of_the_plain_text(files, packed):
     assert svmlight.read("p").groups is None
 
 
-@pytest.mark.parametrize("line, token, reason", [r for r in REFUSED if b"#" not in r[0] and r[0].strip()])
-def test_errors_name_their_line(files, line, token, reason):
-    if line.startswith(b"1 qid:1"):
-        line, reason = b"1 qid:1.5 1:2", "a qid is a whole number"
+@pytest.mark.parametrize(
+    "line, reason",
+    [(b"1 qid:1.5 1:2", "a qid is a whole number"), (b"1 1:1 1:2", "twice"), (b"1 1:x", "value is not a number")],
+)
+def test_errors_name_their_line(files, line, reason):
     (files / "a").write_bytes(b"# c\n\n1 1:2 # n\n" + line + b"\n1 1:1\n")
-    (files / "m").write_text(svmtool.dumps(svmtool.fit([[1.0], [-1.0]], [1, -1])))
-    for attempt in (svmlight.read, lambda p: svmtool.read_svmlight(p)):
-        if line.startswith(b"nan") and attempt is not svmlight.read:
-            continue
+    for attempt in (svmlight.read, svmtool.read_svmlight):
         with pytest.raises(DataError) as caught:
             attempt("a")
         assert caught.value.line == 4 and reason in str(caught.value)

@@ -76,8 +76,7 @@ def test_a_stream_without_an_end(reader, byte, words, tmp_path):
 
 
 @pytest.mark.parametrize("reader", READERS)
-@pytest.mark.parametrize("before", [b"", GOOD, GOOD * 1000])
-@pytest.mark.parametrize("after", [b"", b"\n" + GOOD * 1000])
+@pytest.mark.parametrize(("before", "after"), [(b"", b""), (GOOD, b"\n" + GOOD * 1000), (GOOD * 1000, b"")])
 def test_a_file_with_holes(reader, before, after, tmp_path):
     """Of any size: a sparse file takes neither time nor disk."""
     with open(tmp_path / "d", "wb") as file:

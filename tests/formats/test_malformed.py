@@ -106,11 +106,6 @@ def test_refused(file, line, token, reason, before, as_the_originals):
         assert caught.value.exit_code == 1
 
 
-def test_an_empty_line_at_the_very_end_is_refused(file, as_the_originals):
-    with pytest.raises(DataError, match="line 2: .*empty"):
-        svmlight.read(file(b"1 1:2\n\n"))
-
-
 pieces = st.sampled_from(
     [b"1", b"0", b"7", b"12", b"99999999", b".", b"-", b"+", b"e", b"E5", b":", b":", b" ", b" ", b"\t", b"\r", b"\f",
      b"\0", b"x", b"0x", b"nan", b"inf", b"#", b",", b"1:2", b" 3:0.5", b" 4:-1e-3", b"1 ", b"123456789012345678901",

@@ -20,7 +20,7 @@ from svmtool.data.dataset import Dataset
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats.svmlight import table as svmlight
 
-relaxed = settings(deadline=None, max_examples=60)
+relaxed = settings(deadline=None, max_examples=30)
 
 # --- references -----------------------------------------------------------------
 

@@ -117,25 +117,6 @@ def test_reference_reads_models_with_sigmoids(solver, reference, command, data, 
     assert (tmp_path / "o1").read_bytes() == (tmp_path / "o2").read_bytes()
 
 
-def test_cross_validation_does_not_change(svm_train):
-    X, y = made()
-    data = text_of(X, y)
-    assert svm_train("-s", 2, "-v", 4, "-b", 1, "d", data=data) == svm_train("-s", 2, "-v", 4, "d", data=data)
-
-
-def test_warm_start_moves_the_sigmoids_no_further_than_the_weights(svm_train, tmp_path):
-    """Folds start from nothing, so that they are the same with -i."""
-    X, y = made()
-    svm_train("-s", 2, "-c", 4, "d", "first", data=text_of(X, y))
-    assert (
-        svm_train("-s", 2, "-b", 1, "d", "cold")[0] == svm_train("-s", 2, "-b", 1, "-i", "first", "d", "warm")[0] == 0
-    )
-    cold, warm = (sigmoids_of(linear.read(str(tmp_path / name))) for name in ("cold", "warm"))
-    assert cold == warm
-    assert svm_train("-s", 2, "-i", "cold", "d", "plain")[0] == 0
-    assert sigmoids_of(linear.read(str(tmp_path / "plain"))) == [], "they are not handed on"
-
-
 @pytest.mark.parametrize("row", OTHERS, ids=lambda row: row.name)
 def test_other_tasks_are_refused(row, svm_train, tmp_path):
     able = registry.in_words(CLASSIFIERS)

@@ -7,12 +7,11 @@ import re
 import sys
 import warnings
 from decimal import Decimal
-from pathlib import Path
 from zlib import crc32
 
 import numpy as np
 import pytest
-from both_methods import arguments_of, keyword_of
+from both_methods import keyword_of
 from conftest import REPOSITORY
 from naming import case_of
 from sampling import pairs_in_turn
@@ -65,7 +64,7 @@ def text_of(X: np.ndarray, y: np.ndarray, first: int = 1) -> str:
     return "".join(f"{t!r} " + " ".join(f"{j}:{v!r}" for j, v in enumerate(x, first)) + "\n" for t, x in rows)
 
 
-def fitted(row: registry.Solver, kernel: str, X: np.ndarray, y: np.ndarray, **more) -> api.Fit | None:
+def fitted(row: registry.Solver, kernel: str, X: np.ndarray, y: np.ndarray) -> api.Fit | None:
     """None where the data are refused or have no solution, which is said."""
     with np.errstate(all="ignore"):
         gamma = min(1.0 / np.var(X[:, 0]), 1e300)
@@ -74,7 +73,7 @@ def fitted(row: registry.Solver, kernel: str, X: np.ndarray, y: np.ndarray, **mo
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         try:
-            done = api.fit(X, y, solver=row.name, max_seconds=SECONDS, **keyword_of(row), **parameters, **more)
+            done = api.fit(X, y, solver=row.name, max_seconds=SECONDS, **keyword_of(row), **parameters)
         except ValueError as e:
             assert re.search("overflow|beyond|range|infeasible|has none", str(e)), e
             return None
@@ -109,45 +108,6 @@ def test_the_file_has_the_certified_value(name, shape, tmp_path):
     assert (tmp_path / "again").read_text() == text == api.dumps(done)
     if isinstance(back, KernelModel):
         assert back.values.tobytes() == done.model.values.tobytes() and back.rho.tobytes() == done.model.rho.tobytes()
-
-
-OPTIONS = {
-    "as it is": (), "without notes": ("--plain-model",), "probabilities": ("-b", 1), "cost": ("-c", 7.3),
-    "bias": ("-B", 1), "nu": ("-n", 0.3), "tube": ("-p", 0.05),
-}  # fmt: skip
-
-
-ONE_KERNEL = [name for name, (row, kernel) in ROWS.items() if kernel in ("", KERNELS[row.number % 4])]
-
-
-@pytest.mark.parametrize(("name", "shape"), pairs_in_turn(ONE_KERNEL, ["metres", "12 digits"]))
-def test_the_command_and_its_options(name, shape, svm_train):
-    """-b 1 adds sigmoids, --plain-model leaves out the notes: the same weights and the same P."""
-    row, kernel = ROWS[name]
-    X, y = data_of(row, shape)
-    data, seen = text_of(X, y), {}
-    others = list(OPTIONS)[2:]
-    for what in ("as it is", "without notes", others[list(ROWS).index(name) % len(others)]):
-        options = OPTIONS[what]
-        option = str(next(iter(options), ""))
-        if option and option != "--plain-model" and option not in registry.supported_options(row):
-            continue
-        if what == "probabilities" and (row.kind not in ("classification", "all classes") or len(set(y)) > 2):
-            continue
-        argv = [*arguments_of(row), *options, "--max-seconds", SECONDS]
-        argv += ["-t", KERNELS.index(kernel), "-g", 1e-3] if kernel else []
-        status, out, err = svm_train(*argv, "d", "m", data=data)
-        if status == 1 or "finds no margin" in err:
-            continue
-        with case_of(what):
-            field = {"-c": "C", "-n": "nu", "-p": "p", "-B": "bias"}.get(option)
-            fields = {field: options[1], **({"free": False} if field == "bias" else {})} if field else {}
-            text, primal = Path("m").read_text(), float(re.search(r"primal ([^,]+),", out)[1])
-            check(problem_of(row, **fields), data, text, primal, PRINTED)
-            if not re.search("not converged|limit", err):  # which may end two runs at different steps
-                seen[what] = [line for line in text.splitlines() if not line.startswith("#")]
-    if {"as it is", "without notes"} <= seen.keys():
-        assert seen["without notes"] == seen["as it is"]
 
 
 def test_a_precomputed_kernel():

@@ -9,7 +9,7 @@ import pytest
 
 from svmtool.compiled.loops.rows.rand_loops import rand_step
 from svmtool.errors import SvmtoolError
-from svmtool.training.validation.folds import GlibcRand, fold_rows, liblinear_folds, stratified_folds
+from svmtool.training.validation.folds import GlibcRand, liblinear_folds, stratified_folds
 
 
 def drawn(rand: GlibcRand, n: int) -> list[int]:
@@ -41,19 +41,6 @@ def test_the_folds_of_heart_scale_start_as_liblinear_draws_them():
     assert order[:5].tolist() == [73, 258, 15, 31, 33]
     assert starts.tolist() == [0, 54, 108, 162, 216, 270]
     assert order.tolist() == naive_shuffle(270, drawn(GlibcRand(), 270))
-
-
-@pytest.mark.parametrize(("rows", "folds"), [(1, 2), (7, 3), (10, 99)])
-def test_folds_share_out_all_rows(rows, folds):
-    order, starts = liblinear_folds(rows, folds)
-    used = min(rows, folds)
-    assert sorted(order.tolist()) == list(range(rows))
-    assert starts.tolist() == [k * rows // used for k in range(used + 1)]
-    for k in range(used):
-        rest, held_out = fold_rows(order, starts, k)
-        assert sorted([*rest, *held_out]) == list(range(rows))
-        assert len(held_out) == starts[k + 1] - starts[k]
-        assert rest.tolist() == [r for r in order.tolist() if r not in set(held_out.tolist())]
 
 
 def naive_stratified(labels: list[int], folds: int) -> tuple[list[int], list[int]]:

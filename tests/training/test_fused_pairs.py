@@ -7,16 +7,12 @@ from itertools import combinations
 import numpy as np
 import pytest
 from kernel_models import table_of
-from kernel_suite import run
 from sampling import pairs_in_turn
 
-from svmtool import registry
 from svmtool.certify.kernel import value_at_zero
-from svmtool.kernels.problems import NuSvc
 from svmtool.models.kernel_functions import Kernel
 from svmtool.params import Settings
-from svmtool.solvers import alfpgm
-from svmtool.solvers.shared.base import GAP, INDEFINITE, ITERATIONS, RULE, Monitor
+from svmtool.solvers.shared.base import GAP, INDEFINITE, ITERATIONS, RULE
 from svmtool.training.kernel.dataset import KernelSet, pair_problem
 from svmtool.training.kernel.fit import Fitting
 from svmtool.training.kernel.train import one_vs_one as train
@@ -104,17 +100,3 @@ def test_nu_of_a_nearly_constant_kernel_is_solved_in_few_calls():
     training = train(data, Together(Settings.of_kernel(solver=1, nu=0.01)))
     assert training.status.converged
     assert all(f.certificate.gap <= 2e-6 and f.certificate.primal < 0.0 for f in training.solved)
-
-
-def test_a_direct_solution_comes_before_many_rounds_of_few_variables():
-    """nu-SVC on rows that leave no margin: pairs of variables get nowhere, and a round costs more than its steps.
-
-    Pairs alone have not ended after 1,600 rounds; round-off decides how many of 19 to 274 there are.
-    """
-    for seed in (3, 7, 8):
-        rng = np.random.default_rng(seed)
-        X = np.column_stack((np.repeat((1.0, -1.0), 7), np.round(rng.uniform(-1, -0.7, 14), 2)))
-        points = KernelSet(table_of(X), Kernel(2, 0.5)).points()
-        problem = NuSvc(points, np.repeat((1.0, -1.0), 7)[rng.permutation(14)], 0.1)
-        result = run(registry.solver_of(alfpgm), problem, Monitor(1e-6))
-        assert result.iterations < 1000 and abs(result.objective) < 1e-9, seed
