@@ -61,7 +61,7 @@ def test_errors_name_their_line(files, line, reason):
         assert caught.value.line == 4 and reason in str(caught.value)
 
 
-def test_predictions_scales_and_errors_of_the_commands(files, capfdbinary):
+def test_predictions_and_scales_of_the_commands(files, capfdbinary):
     svmtool.save_model(svmtool.fit(*svmtool.read_svmlight("p")), "m")
     for name in ("a", "p"):
         assert predict.main(["-q", "--row-names", name, "m", f"o{name}"]) == 0
@@ -80,12 +80,6 @@ def test_predictions_scales_and_errors_of_the_commands(files, capfdbinary):
     lines = scaled.splitlines()
     assert [lines[k] for k in (0, 1, 3, 7)] == [TEXT.splitlines()[k] for k in (0, 1, 3, 7)]
     assert lines[2].startswith(b"2 qid:1 1:") and lines[2].endswith(b" # doc: one")
-    (files / "a").write_bytes(b"# c\n1 1:1\n1 1:x\n")
-    assert predict.main(["a", "m", "o"]) == 1
-    assert b"Wrong input format at line 3: a: token '1:x'" in capfdbinary.readouterr().err
-    (files / "a").write_bytes(b"# c\n1 1:1\nx 1:1\n")
-    assert scale.main(["a"]) == 255
-    assert b"failed to read labels: a: line 3: 'x' is not a number" in capfdbinary.readouterr().err
 
 
 @pytest.mark.parametrize("kernel", [[], ["-t", 2]])
@@ -102,10 +96,10 @@ def test_folds_of_groups(kernel, svm_train, files):
         ("1 1:1\n2 1:2\n", 1, ""),
         ("# c\n1 qid:1 1:1\n\n2 01:2.50 2:1 # d\n", 4, "token '01:2.50': "),
         ("# c\n1\n1 qid:1 1:1\n", 2, ""),
-        ("1 qid:1 1:1\n" * 400000 + "1 1:1\n" * 400000, 400001, None),
+        *([] if kernel else [("1 qid:1 1:1\n" * 400000 + "1 1:1\n" * 400000, 400001, "")]),
     ):
         status, _, err = svm_train("-v", 2, "--groups", *kernel, "d", data=text)
-        assert status == 1 and err.startswith(f"Wrong input format at line {line}: d: {token or ''}") and NO_QID in err
+        assert status == 1 and err.startswith(f"Wrong input format at line {line}: d: {token}") and NO_QID in err
     sets = svm_train("-v", 2, "--groups", "--multilabel", "d", data="1,2 qid:3 1:1\n2,1 3:1\n")[2]
     assert sets == f"Wrong input format at line 2: d: token '3:1': {NO_QID}\n"
 

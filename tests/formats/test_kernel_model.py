@@ -90,7 +90,7 @@ def test_what_libsvm_reads_is_read(variant, tmp_path):
 
 EARLY = "ERROR: fscanf failed to read model: "
 ONE_CLASS = "svm_type one_class\nkernel_type rbf\ngamma 0.5\nnr_class 2\ntotal_sv 0\nrho 0.25\nSV\n"
-KEYS = ("svm_type", "kernel_type", "gamma", "nr_sv", "label", "rho", "total_sv")
+KEYS = ("kernel_type", "gamma", "nr_sv", "label", "rho")
 SINGLE = {"nr_class 2": "nr_class 1", "rho 0.25": "rho", "label 1 -1": "label 1", "nr_sv 1 1": "nr_sv 2"}
 
 
@@ -104,23 +104,18 @@ def with_words(text: str, words: dict[str, str]) -> str:
 
 FAULTS = {
     "unknown key": (GOOD, {"rho": "rhoo"}, "unknown text in model file: [rhoo]\nERROR: fscanf failed"),
-    "unknown type": (GOOD, {"c_svc": "d_svc"}, "unknown svm type.\nERROR: fscanf failed to read model"),
-    "no number": (GOOD, {"gamma 0.5": "gamma x"}, EARLY + "gamma expected, found 'x'"),
     **{
         f"no {key}": (re.sub(f"^{key} .*\n", "", GOOD, flags=re.MULTILINE), {}, "ERROR: the model lacks")
         for key in KEYS
     },
     **{
         f"rho {word}": (text, {"rho 0.25": f"rho {word}"}, EARLY + "line 6: number 1 of 1 numbers after rho is")
-        for text, word in ((GOOD, "nan"), (GOOD, "1e999"), (ONE_CLASS, "inf"))
+        for text, word in ((GOOD, "nan"), (ONE_CLASS, "inf"))
     },
-    "probA inf": (GOOD, {"nr_sv": "probA inf nr_sv"}, EARLY + "line 8: number 1 of 1 numbers after probA is inf"),
     "another vector": (GOOD + "-1 1:5 \n", {}, "ERROR: line 12: '-1' follows the model"),
-    "gamma below 0": (GOOD, {"gamma 0.5": "gamma -0.5"}, "ERROR: gamma of the model is negative"),
     "counts do not add up": (GOOD, {"nr_sv 1 1": "nr_sv 2 1"}, "ERROR: nr_sv of the model does not add up"),
     "a class alone": (GOOD, SINGLE, "ERROR: a model of one class"),
     "coefficient": (GOOD, {"-1 2:2": "x 2:2"}, EARLY + "support vector 2: token 'x': the label is not a number"),
-    "value": (GOOD, {"2:2": "2:2x"}, EARLY + "support vector 2: token '2:2x': the value is not a number"),
     "serial": (GOOD, {"rbf": "precomputed"}, EARLY + "support vector 1: for a precomputed kernel it must be 0:number"),
 }
 

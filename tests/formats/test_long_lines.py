@@ -89,15 +89,6 @@ def test_a_file_with_holes(reader, before, after, tmp_path):
     assert f"line {before.count(10) + 1}:" in said and NUL in said
 
 
-@pytest.mark.parametrize("reader", READERS)
-def test_a_long_line_in_a_file(reader, tmp_path):
-    row = b"1 " + b" ".join(b"%d:1" % k for k in range(1, 40000)) + b"\n"
-    (tmp_path / "d").write_bytes(GOOD * 600 + row + GOOD)
-    with open_source(str(tmp_path / "d")) as source:
-        said = refusal(reader, source)
-    assert "line 1201:" in said and "longer than" in said
-
-
 def test_a_file_that_becomes_shorter_is_an_error(tmp_path):
     path = tmp_path / "d"
     path.write_bytes(b"1 1:1\n" * 100_000)

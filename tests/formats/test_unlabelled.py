@@ -10,6 +10,7 @@ import pytest
 from svmtool import api
 from svmtool.cli import scale
 from svmtool.cli.predict import command as predicting
+from svmtool.formats import source
 from svmtool.formats.names import Names
 from svmtool.report.report import report
 
@@ -57,6 +58,20 @@ def test_rows_without_labels_are_predicted_and_not_measured(options, predicted, 
         assert err == ("" if words else "the rows have no labels: they are predicted, nothing is measured\n")
     assert predicted(options, nan, "--metrics")[1:3] == (wanted, "")
     assert predicted(options, nan, "-q")[1:] == (wanted, "", "")
+
+
+def test_rows_without_labels_in_pieces(predicted, monkeypatch):
+    """Blocks end anywhere: inside a line, after a newline; and what has a label is named."""
+    rows = "1:1 2:0.5\n1:-1\n\n2:-3"
+    whole = predicted((), rows, "--no-labels")
+    for size in range(1, 12):
+        monkeypatch.setattr(source, "READ_BYTES", size)
+        assert predicted((), rows, "--no-labels") == whole and whole[0] == 0
+    assert predicted((), "1:1\n1 2:1\n", "--no-labels")[3].startswith(
+        "Wrong input format at line 2: u: token '1': no colon: "
+    )
+    words = predicted((), rows, "--no-labels", "--metrics")[3]
+    assert words == "ERROR: --no-labels cannot be combined with --metrics\n"
 
 
 @pytest.mark.parametrize("options", list(MODELS.values())[1:4:2], ids=str)

@@ -10,7 +10,6 @@ from svmtool.linalg.systems import (
     INVERSE_ROWS,
     MIN_PANEL_ORDER,
     Factored,
-    conjugate_gradient,
     inverse,
     solve_positive,
 )
@@ -55,22 +54,3 @@ def test_no_multiple_of_the_identity_helps(solve):
             H[0, 0] = -number  # not even positive
             with pytest.raises(SvmtoolError, match=sentence):
                 solve(H, np.ones(d))
-
-
-@every_order
-def test_conjugate_gradient(d):
-    rng = np.random.default_rng(d)
-    B, g = rng.normal(size=(d, d)), rng.normal(size=d)
-    H = B @ B.T + d * np.eye(d)
-    for near in (np.ones(d), np.diag(H).copy(), lambda r: np.linalg.solve(H, r)):
-        p, steps, reached = conjugate_gradient(H.__matmul__, g, near, 1e-10, 10 * d)
-        np.testing.assert_allclose(p, np.linalg.solve(H, g), rtol=1e-7, atol=1e-9)
-        assert reached and steps <= 10 * d
-    assert steps == 1, "the matrix itself as preconditioner"
-    assert conjugate_gradient(H.__matmul__, g, np.ones(d), 0.0, 10 * d, lambda: True)[1:] == (0, False)
-
-
-def test_conjugate_gradients_end_where_numbers_underflow():
-    """q'Hq of features near 1e100 may be 0."""
-    p, products, reached = conjugate_gradient(lambda q: 1e-320 * q, np.full(3, 1e-9), np.ones(3), 0.1, 10)
-    assert products == 1 and not reached and not np.any(p)

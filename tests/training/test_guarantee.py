@@ -1,4 +1,4 @@
-"""-C --guarantee: bounds that no C of the range exceeds."""
+"""-C --guarantee: the balls of solutions, the rows that they decide, and bounds that no C of the range exceeds."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from reference import table_of, text_of
 import svmtool
 from svmtool.limits import StopFlag
 from svmtool.params import Settings
+from svmtool.training.reductions.base import problems_of
 from svmtool.training.validation import guarantee
 from svmtool.training.validation.cross_validation import Folds
 
@@ -22,6 +23,35 @@ def made(labels: tuple[int, ...], n: int = 60, seed: int = 0) -> tuple[np.ndarra
     return X, np.array(labels, float)[np.digitize(f, np.quantile(f, np.arange(1, len(labels)) / len(labels)))]
 
 
+def solved(table, settings: Settings, gap: float):
+    problems = problems_of(table, settings.replace(gap=gap, keep_dual=True))
+    return problems, problems.fit()
+
+
+@pytest.mark.parametrize(("solver", "gap"), [(0, 1e-10), (2, 1e-1), (7, 1e-3)])
+def test_solutions_lie_in_the_balls_and_decided_rows_are_wrong(solver, gap):
+    """From rough and exact solutions of neighbours, for C between and at them."""
+    for labels in ((1, -1), (1, 2, 3)):
+        (X, y), settings = made(labels), Settings.of(solver=solver, bias=1.0, class_weights=((1, 2.0),))
+        inside, outside = table_of(X[:40], y[:40]), table_of(X[40:], y[40:])
+        for low, ratio in ((0.003, 8.0), (0.2, 1.3), (5.0, 1.02)):
+            Cs = low, low * ratio
+            ends = [guarantee.witness_of(*solved(inside, settings.replace(C=C), gap), outside) for C in Cs]
+            always = np.full(20, True)
+            for s in ratio ** np.linspace(0.0, 1.0, 3):
+                problems, results = solved(inside, settings.replace(C=low * s), 1e-12)
+                w = problems.weights(results)
+                for end, scale in zip(ends, (s, s / ratio), strict=True):
+                    centre, scores, square = end.ball(scale)
+                    off = np.sqrt(np.sum((w - centre) ** 2, axis=0)) - np.sqrt(square)
+                    assert np.all(off <= 1e-5 * np.sqrt(np.sum(w * w, axis=0))), (labels, low, s, off)
+                    assert np.allclose(scores, np.c_[X[40:], np.ones(20)] @ centre)
+                always &= problems.model(w).predict(outside) != y[40:]
+            assert guarantee.wrong_between(*ends, ratio) <= np.count_nonzero(always)
+            if gap == 1e-10 and ratio < 1.1:  # the bound is near what is so
+                assert guarantee.wrong_between(*ends, ratio) >= np.count_nonzero(always) - 1
+
+
 def brute_force(table, settings: Settings, low: float, count: int) -> float:
     """The best share of right rows among `count` values of C, each solved from zero to a gap of 1e-8."""
     folds, best = Folds(table, settings, 3), 0.0
@@ -31,18 +61,18 @@ def brute_force(table, settings: Settings, low: float, count: int) -> float:
     return best
 
 
-@pytest.mark.parametrize(("solver", "labels"), [(0, (1, -1)), (2, (1, 2, 3)), (7, (1, -1))])
+@pytest.mark.parametrize(("solver", "labels"), [(0, (1, -1)), (2, (1, 2, 3))])
 def test_no_C_exceeds_the_bound(solver, labels):
     X, y = made(labels, seed=solver)
     y[0] = 5.0  # a class of one row, which its fold's model does not know
     settings = Settings.of(solver=solver, bias=1.0 if solver == 3 else -1.0)
     table = table_of(X, y)
-    found = guarantee.search(Folds(table, settings, 3), settings, 2.0)
+    found = guarantee.search(Folds(table, settings, 3), settings, 5.0, first_C=0.05)
     best = max(tried.score for tried in found.tried)
     assert found.best.score == best and found.best.C == min(t.C for t in found.tried if t.score == best)
-    assert found.bound <= best + 0.02 + TINY and found.bound >= best and found.ended_at == ""
+    assert found.bound <= best + 0.05 + TINY and found.bound >= best and found.ended_at == ""
     assert found.tried[1].C == 1024.0
-    assert brute_force(table, settings, found.tried[0].C, 8) <= found.bound + TINY
+    assert brute_force(table, settings, found.tried[0].C, 5) <= found.bound + TINY
 
 
 def test_the_command_prints_the_bound(svm_train):

@@ -15,13 +15,7 @@ from svmtool.errors import SvmtoolError
 from svmtool.training.history import History
 
 SMALL = "+1 1:1 2:0.5\n-1 1:-1 2:0.25\n+1 1:0.5 2:1\n-1 1:-0.5 2:-1\n"
-RECORDS = [
-    {"seconds": 0.1, "objective": 3.0, "bound": -float("inf"), "gap": float("inf"), "iteration": 0},
-    {"seconds": 0.2, "objective": np.float64(2.0), "bound": 1.0, "gap": 0.5, "iteration": 1, "active": np.int64(7)},
-]
-
-
-@pytest.mark.parametrize(("solver", "d"), pairs_in_turn(range(8), [30, 1600]))
+@pytest.mark.parametrize(("solver", "d"), pairs_in_turn([0, 1, 3, 5, 6], [30, 1600]))
 def test_liblinears_numbers_say_which_method_ran(solver, d, svm_train, tmp_path):
     rng = np.random.default_rng(1)
     y = rng.integers(0, 3, 120)
@@ -38,8 +32,7 @@ def test_liblinears_numbers_say_which_method_ran(solver, d, svm_train, tmp_path)
 
 @pytest.mark.parametrize(
     ("options", "sentence"),
-    [("--solver-log nowhere/log", "can't open output file nowhere/log"),
-     ("--plot x.bmp", "must end in .png, .svg, .pdf"),
+    [("--plot x.bmp", "must end in .png, .svg, .pdf"),
      ("--solver-log /dev/full", "can't write to /dev/full: No space left")],
 )  # fmt: skip
 def test_outputs_that_cannot_be_written(options, sentence, svm_train):
@@ -51,16 +44,6 @@ def test_plot_without_matplotlib_names_the_extra(tmp_path, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(SvmtoolError, match=r"pip install 'svmtool\[plot\]'"):
         History(plot=str(tmp_path / "x.png"))
-
-
-@pytest.mark.parametrize("kind, beginning", [("png", b"\x89PNG"), ("pdf", b"%PDF")])
-def test_plot(tmp_path, kind, beginning):
-    path = tmp_path / f"run.{kind}"
-    with History(plot=str(path)) as history:
-        for record in RECORDS:
-            history.record(**record)
-        assert not path.exists()
-    assert path.read_bytes().startswith(beginning) and list(tmp_path.iterdir()) == [path]
 
 
 def test_picture_has_a_line_for_each_class(tmp_path):

@@ -47,7 +47,7 @@ def test_is_training_without_each_row(number, layout, labels, C, bias, factor, s
     assert out == f"Leave-one-out Accuracy = {100 * right / len(rows):g}%\n"
 
 
-@pytest.mark.parametrize(("C", "layout"), [(1.0, "csr"), (1e6, "dense"), (1e10, "csr"), (1e10, "dense")])
+@pytest.mark.parametrize(("C", "layout"), [(1.0, "csr"), (1e10, "dense")])
 def test_large_c_with_fewer_rows_than_features(C, layout):
     rng = np.random.default_rng(2)
     n, d, bias = 10, 30, 0.5

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-import subprocess
 
 import numpy as np
 import pytest
-from conftest import libsvm_program
 from reference import text_of
 
 from svmtool import api, liblinearutil, svmutil
@@ -59,19 +57,6 @@ def test_every_face_warns(svm_train, tmp_path, capsys):
     assert REVERSED.search(capsys.readouterr().err)
     liblinearutil.train(y.tolist(), X, "-q -b 1 -s 2")
     assert REVERSED.search(capsys.readouterr().err)
-
-
-def test_two_rows_keep_libsvms_lines(svm_train, tmp_path):
-    """LIBSVM's file, byte for byte, with a warning; a linear model has none, with a sentence."""
-    reference = libsvm_program("svm-train")
-    for data in ("1 2:1\n-1 1:1\n", "-1 2:1\n1 1:1\n", "3 1:1\n3 1:2\n4 1:3\n"):
-        argv = ("-q", "-b", 1, "-t", 0, "-c", 100)
-        status, out, err = svm_train(*argv, "--plain-model", "d", "m", data=data)
-        assert (status, out, err.count("\n")) == (0, "", 1) and calibration.FEW in err
-        subprocess.run([reference, *map(str, argv), "d", "theirs"], cwd=tmp_path, check=True, capture_output=True)
-        ours, theirs = ((tmp_path / name).read_text().split("SV\n")[0] for name in ("m", "theirs"))
-        numbers = [[float(v) for v in re.findall(r"prob[AB] (\S+)", text)] for text in (ours, theirs)]
-        assert numbers[0] == pytest.approx(numbers[1], abs=1e-4) and len(numbers[0]) == 2
 
 
 @pytest.mark.parametrize(

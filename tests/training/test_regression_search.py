@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-
 import numpy as np
 import pytest
 from reference import text_of
@@ -80,36 +78,3 @@ def test_search_starts_at_the_p_and_the_C_given(row, asked, first, svm_train):
     assert found.lines[-1][1] == 0.0
     lines = out.splitlines()
     assert svm_train("-q", "--threads", 1, *start) == (0, f"{lines[0]}\n{lines[-1]}\n", "")
-
-
-@searching
-def test_search_on_odd_data(row, svm_train):
-    """An answer, or one sentence about the data."""
-    for data in ("1 1:1\n2 1:2\n3 1:4\n", "0 1:1\n0 1:2\n", "1\n2\n", "1 1:1e200\n2 1:1\n", "1e200 1:1\n1 1:1\n", ""):
-        status, out, err = svm_train("-s", row.number, "-C", "-p", 0.5, "-v", 2, "d", data=data)
-        if status:
-            assert status == 1 and len(err.splitlines()) == 1, err
-        else:
-            assert Search(out).best[2] >= 0.0
-    status, out, err = svm_train("-s", row.number, "-C", "-v", 2, "d", data="0 1:1\n0 1:2\n")
-    assert (status, err) == (0, "") and Search(out).lines[0] == (20.0, 0.0, 0.0)
-
-
-@searching
-def test_search_is_liblinears(row, svm_train, reference, tmp_path):
-    p = searched(n=60)
-    asked = ["-s", str(row.number), "-e", "1e-8", "-C", "-B", "1", "d"]
-    out = svm_train(*asked, data=text_of(p.X, p.t))[1]
-    theirs = subprocess.run(
-        [reference["train"], *asked], cwd=tmp_path, check=True, capture_output=True, text=True
-    ).stdout
-    a, b = Search(out), Search(theirs)
-    ours, recorded = ({line[:2]: line[2] for line in found.lines} for found in (a, b))
-    shared = ours.keys() & recorded.keys()  # the path decides when w no longer moves
-    assert len(shared) >= 0.9 * max(len(ours), len(recorded))
-    assert {p: min(c for c, half in ours if half == p) for _, p in ours} == {
-        p: min(c for c, half in recorded if half == p) for _, p in recorded
-    }
-    for key in shared:
-        assert ours[key] == pytest.approx(recorded[key], rel=1e-3), key  # theirs may stay where the last C left it
-    assert a.best == pytest.approx(b.best, rel=1e-5)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from svmtool.cli.predict.command import main as predict
 from svmtool.formats.models import linear
-from svmtool.models.linear import NO_PROBABILITIES, LinearModel, sigmoid_notes, sigmoids_of
+from svmtool.models.linear import NO_PROBABILITIES, LinearModel
 from svmtool.training.calibration import fit_sigmoid
 
 
@@ -40,29 +40,9 @@ def test_any_values_end_at_zero_gradient(rows):
         assert slow_value(A, B + step * reach, f, of_class, weights) >= value - slack
 
 
-def test_separated_classes_and_one_side_alone():
-    f = np.array([-2.0, -1.5, 1.0, 1.2, 3.0])
-    A, B = fit_sigmoid(f, f > 0, np.ones(5))
-    p = 1 / (1 + np.exp(A * f + B))
-    assert A < 0 and np.all((p > 0.5) == (f > 0)) and p.max() < 1
-    for of_class in (np.ones(5, bool), np.zeros(5, bool)):
-        A, B = fit_sigmoid(f, of_class, np.ones(5))
-        share = 6 / 7 if of_class[0] else 1 / 7
-        assert 1 / (1 + np.exp(A * f + B)) == pytest.approx(np.full(5, share)), "Platt's target, whatever the value"
-    assert fit_sigmoid(np.full(4, 0.1), np.array([1, 1, 1, 0], bool), np.ones(4))[0] == 0.0
-
-
 def stored(word: str, classes: int, *notes: str) -> LinearModel:
     columns = 1 if classes == 2 else classes
     return LinearModel(word, tuple(range(classes)), 1, -1.0, np.ones((1, columns)), notes=notes)
-
-
-def test_sigmoids_come_back_to_the_last_bit(tmp_path):
-    pairs = [(-1 / 3, 1e-300), (2e300, -0.1), (0.0, math.pi)]
-    notes = sigmoid_notes(pairs)
-    linear.write(str(tmp_path / "m"), stored("L2R_L2LOSS_SVC", 3, "# other", *notes))
-    read = linear.read(str(tmp_path / "m"))
-    assert sigmoids_of(read) == pairs and read.gives_probabilities
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,7 @@ import subprocess
 
 import numpy as np
 import pytest
-from engine import engine
 from reference import random_rows, table_of, text_of
-from sampling import pairs_in_turn
 from solver_suite import TWO_CLASS
 
 from svmtool import registry
@@ -21,7 +19,6 @@ def validate(table, settings, *more):
     """-v or -C of a table."""
     return report.validate(lambda wanted: cross_validation.Folds(table, settings, wanted), settings, *more)
 
-NUMBERS = [row.number for row in TWO_CLASS]
 SEARCHING = [row.number for row in TWO_CLASS if "-C" in row.supported]
 searching = pytest.mark.parametrize("number", SEARCHING)
 
@@ -33,12 +30,13 @@ def made(labels=(1, -1), n: int = 90, d: int = 5, seed: int = 1) -> tuple[np.nda
     return X, np.array(labels, dtype=float)[number]
 
 
-def by_hand(X, y, settings: Settings, drawn) -> float:
-    """Train on all rows but a fold, predict the fold; the share of right labels."""
+def by_hand(X, y, settings: Settings, drawn, weights=None) -> float:
+    """Train on all rows of weight 1 but a fold, predict the fold; the share of right labels."""
     order, starts = drawn
     right = 0
     for k in range(len(starts) - 1):
         inside, outside = folds.fold_rows(order, starts, k)
+        inside = inside if weights is None else inside[weights[inside] > 0]
         model = train(table_of(X[inside], y[inside]), settings).model
         held_out = table_of(X[outside], y[outside])
         right += int(np.count_nonzero(model.predict(held_out) == y[outside]))
@@ -48,21 +46,6 @@ def by_hand(X, y, settings: Settings, drawn) -> float:
 def accuracy(out: str) -> float:
     assert out.startswith("Cross Validation Accuracy = ") and out.endswith("%\n") and out.count("\n") == 1
     return float(out[len("Cross Validation Accuracy = ") : -2])
-
-
-@pytest.mark.parametrize(
-    ("number", "shape"), pairs_in_turn(NUMBERS, [((1, -1), -1), ((4, 2, 9), -1), ((1, -1), 1), ((4, 2, 9), 1)])
-)
-def test_folds_side_by_side_give_what_a_loop_gives(number, shape, svm_train, tmp_path):
-    labels, bias = shape
-    X, y = made(labels)
-    y[40] = 3.0  # the only row of its class: unknown to the model of its fold
-    asked = (*engine(number), "-B", bias, "-v", 5)
-    lines = [svm_train(*asked, "--threads", threads, "d", "m", data=text_of(X, y)) for threads in (1, 3)]
-    assert lines[0] == lines[1] and [path.name for path in tmp_path.iterdir()] == ["d"]
-    status, out, err = lines[0]
-    wanted = by_hand(X, y, Settings.of(solver=number, bias=float(bias)), folds.liblinear_folds(len(y), 5))
-    assert (status, err) == (0, "") and accuracy(out) == pytest.approx(100 * wanted, rel=1e-5)
 
 
 def test_stratified_and_seed(svm_train):
@@ -90,14 +73,8 @@ def test_weights_of_rows_and_classes_act_inside_the_folds(svm_train, tmp_path):
     tilted = svm_train("-s", 2, "-v", 3, "-w1", 1000, "d")
     assert plain[0] == weighted[0] == tilted[0] == 0
     assert accuracy(tilted[1]) < accuracy(plain[1])
-    order, starts = folds.liblinear_folds(90, 3)
-    right = 0
-    for k in range(3):
-        inside, outside = folds.fold_rows(order, starts, k)
-        inside = inside[inside < 45]
-        model = train(table_of(X[inside], y[inside]), Settings.of(solver=2)).model
-        right += int(np.count_nonzero(model.predict(table_of(X[outside], y[outside])) == y[outside]))
-    assert accuracy(weighted[1]) == pytest.approx(100 * right / 90, rel=1e-5)
+    wanted = by_hand(X, y, Settings.of(solver=2), folds.liblinear_folds(90, 3), np.repeat((1, 0), 45))
+    assert accuracy(weighted[1]) == pytest.approx(100 * wanted, rel=1e-5)
 
 
 def test_one_class_and_leave_one_out(svm_train):
@@ -195,10 +172,10 @@ def test_search_starts_at_the_C_given(svm_train):
 
 def test_search_is_the_same_for_any_number_of_threads_and_quiet(svm_train):
     data, warning = text_of(*made((1, 2, 3))), "Solver not specified. Using -s 2\n"
-    outs = [svm_train("-C", *more, "d", data=data) for more in (("--threads", 1), ("--threads", 2), ("-s", 2))]
+    outs = [svm_train("-C", "-c", 4, *more, "d", data=data) for more in (("--threads", 1), ("--threads", 2), ("-s", 2))]
     assert outs[0] == outs[1] == (0, outs[2][1], warning) and outs[2][2] == ""
     lines = outs[0][1].splitlines()
-    assert svm_train("-C", "-s", 2, "-q", "d")[1].splitlines() == [lines[0], lines[-1]]
+    assert svm_train("-C", "-c", 4, "-s", 2, "-q", "d")[1].splitlines() == [lines[0], lines[-1]]
 
 
 def test_heart_scale_as_liblinear_prints_it(svm_train, heart_scale):

@@ -1,4 +1,4 @@
-"""Weights of rows are the same as repeated rows: with kernels, in probabilities, in balanced class weights."""
+"""Weights of rows: in commands as in Python, in folds, in balanced class weights and in the notes of a model."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import re
 
 import numpy as np
 import pytest
-from naming import case_of
 from reference import text_of
 
 import svmtool
@@ -14,37 +13,12 @@ from svmtool import api, registry
 from svmtool.data.labels import balanced_weights
 from svmtool.errors import RowsError
 
-WEIGHED = [row for row in registry.KERNEL_SOLVERS if "--weights" in row.supported]
-
 
 def made(seed: int, n: int = 60) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Rows, noisy labels 1 and -1, and weights 0 to 3."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 3)).round(3)
     return X, np.where(X @ [1.0, -1.0, 0.5] + rng.normal(size=n) > 0, 1.0, -1.0), rng.integers(0, 4, n)
-
-
-@pytest.mark.parametrize("row", WEIGHED, ids=lambda row: row.name)
-def test_with_a_kernel_weights_are_repeated_rows(row):
-    """The same minimum, within both certified gaps, and the same decision values."""
-    for seed, kernel in enumerate(("rbf", "linear")):
-        X, y, w = made(seed)
-        y = y if row.kind == "classification" else y + X[:, 0]
-        X = X + 2.0 if row.kind == "one-class" else X  # not around the origin
-        asked = {"solver": row.name, "kernel": kernel, "gap": 1e-9, "one_class": True}
-        asked |= {} if kernel == "linear" else {"gamma": 0.4}
-        asked |= {"method": "fast"} if "--method" in row.supported else {}
-        if "-n" in row.supported:
-            asked["nu"] = 0.6
-        with case_of(row.name, kernel):
-            one = api.fit(X, y, sample_weight=w, **asked)
-            many = api.fit(np.repeat(X, w, axis=0), np.repeat(y, w), **asked)
-            P, Q = one.certificate.primal, many.certificate.primal
-            if row.name != "nu_svc":  # which counts in its own margin
-                assert abs(P - Q) <= (one.certificate.gap + many.certificate.gap + 1e-12) * max(abs(P), abs(Q))
-            f, g = (api.decision_values(done, X) for done in (one, many))
-            assert f == pytest.approx(g, abs=1e-3 * np.abs(g).max())
-            assert np.all(w[one.support] > 0), "numbers of rows of the caller"
 
 
 @pytest.mark.parametrize("argv", ["-t 2 -g 0.4", "-s 1 -t 2 -n 0.3", "-s 2", "-t 2 -b 1"])
@@ -78,19 +52,6 @@ def test_a_fold_without_any_weight(svm_train, tmp_path):
         assert (status, out) == (1, "") and "only rows of weight 0 or below" in err and err.count("\n") == 1, argv
 
 
-@pytest.mark.parametrize("kernel, solver", [(None, 2), (None, 4), ("rbf", "svc"), ("rbf", "nu-svc")])
-def test_probabilities_count_them(kernel, solver):
-    """The mean probability of a class is its share of the weights, as it is with repeated rows."""
-    for seed in range(3):
-        X, y, _ = made(seed, 200)
-        w = np.where(y > 0, 5, 1)
-        asked = {"kernel": kernel, "probability": True} | ({"nu": 0.25} if solver == "nu-svc" else {})
-        weighted, plain = (api.fit(X, y, solver, sample_weight=some, **asked) for some in (w, None))
-        share = w[y > 0].sum() / w.sum()
-        p, q = (np.average(api.probabilities(m, X)[:, m.model.labels.index(1)], weights=w) for m in (weighted, plain))
-        assert abs(p - share) < 0.05 < 0.1 < share - q, (seed, p, q, share)
-
-
 def test_balanced_classes_count_them(svm_train, tmp_path):
     X, y, w = made(7)
     w = np.where(y > 0, 3 * w, w)
@@ -102,11 +63,6 @@ def test_balanced_classes_count_them(svm_train, tmp_path):
         assert svm_train(*asked, "-W", "w", "d", "m", data=text)[0] == svm_train(*asked, "many", "n")[0] == 0
         one, many = (api.decision_values(api.load_model(str(tmp_path / name)), X) for name in ("m", "n"))
         assert one == pytest.approx(many, abs=1e-3), argv
-    for kernel in (None, "rbf"):
-        asked = {"solver": 2 if kernel is None else 0, "kernel": kernel, "class_weight": "balanced", "gap": 1e-9}
-        one = api.fit(X, y, sample_weight=w, **asked)
-        many = api.fit(np.repeat(X, w, axis=0), np.repeat(y, w), **asked)
-        assert api.decision_values(one, X) == pytest.approx(api.decision_values(many, X), abs=1e-3)
 
 
 def test_balanced_weights_of_extreme_sums():
