@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from kernel_models import table_of
 from sampling import pairs_in_turn
 
+from svmtool.compiled import threads
 from svmtool.models.kernel_functions import Kernel
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import INDEFINITE, RULE
@@ -98,3 +101,26 @@ def test_same_sigmoids_as_of_trained_folds(row, name):
     data = classes(KERNELS[name], sizes=(30, 40))
     (together,), (alone,) = (sigmoids_of(data, s, limit).pairs for limit in (None, 0))
     assert together == pytest.approx(alone, rel=1e-4)
+
+
+@pytest.mark.parametrize(("row", "limits"), pairs_in_turn(ROWS + SQUARES, [(100.0, None), (0.05, 100), (100.0, 0)]))
+def test_any_number_of_threads_gives_the_same_bits(row, limits):
+    """Few pairs in one call, pairs side by side that share -m, and each alone."""
+    cache_mb, together = limits
+    data, s = classes(), Settings.of_kernel(solver=row, nu=0.2, gap=1e-6, C=3.0, cache_mb=cache_mb)
+    found = []
+    for count in (1, 2, 16):
+        with threads.limited(count):
+            model = train(data, Fitting(s, together=together)).model
+        found.append(model.coef.tobytes() + model.rho.tobytes())
+    assert found[0] == found[1] == found[2]
+
+
+def test_records_of_all_pairs_arrive_whole():
+    records = []
+    with threads.limited(2):
+        training = train(classes(), Fitting(Settings.of_kernel(), lambda **record: records.append(record), together=0))
+    for (i, j), fit in zip(combinations(range(len(SIZES)), 2), training.solved, strict=True):
+        own = [record for record in records if record["label"] == f"{i} {j}"]
+        assert [record["iteration"] for record in own] == list(range(len(own)))
+        assert own[-1]["gap"] == pytest.approx(fit.result.gap)

@@ -86,23 +86,6 @@ def test_search_of_a_regression_by_a_score(svm_train):
 
 
 @pytest.mark.parametrize(
-    ("labels", "options"), [((1, -1), ("-s", 2)), ((4, 2, 9), ("-s", 4)), ((4, 2, 9), ("-t", 0))], ids=str
-)
-def test_balanced_is_the_class_weights_written_out(labels, options, svm_train, tmp_path):
-    X, y = made(labels)
-    kept = np.concatenate([np.flatnonzero(y == labels[0]), np.flatnonzero(y != labels[0])[:20]])
-    X, y = X[kept], y[kept]
-    models = []
-    names, counts = np.unique(y.astype(int), return_counts=True)
-    factors = (len(y) / (len(names) * counts)).tolist()
-    written = [(f"-w{name}", f"{factor!r}") for name, factor in zip(names, factors, strict=True)]
-    for weights in (["--balanced"], [word for pair in written for word in pair]):
-        assert svm_train("-q", *options, f"-w{labels[0]}", 3, *weights, "d", "m", data=text_of(X, y))[0] == 0
-        models.append((tmp_path / "m").read_text())
-    assert models[0] == models[1]
-
-
-@pytest.mark.parametrize(
     "line, words",
     [
         ("-v 3 --score auc d", "--score needs -C or --grid"), ("-C --metrics d", "--metrics needs -v"),

@@ -58,7 +58,7 @@ def test_balanced_classes_count_them(svm_train, tmp_path):
     text = text_of(X, y)
     (tmp_path / "w").write_text(" ".join(str(v if v else -1) for v in w))
     (tmp_path / "many").write_text(text_of(np.repeat(X, w, axis=0), np.repeat(y, w)))
-    for argv in ("-s 2", "-s 4", "-t 2", "-s 2 -w1 3"):
+    for argv in ("-s 2", "-s 4", "-t 2", "-s 2 -w1 3"):  # the API's tests have the factors
         asked = ("-q", *argv.split(), "--gap", 1e-9, "--balanced")
         assert svm_train(*asked, "-W", "w", "d", "m", data=text)[0] == svm_train(*asked, "many", "n")[0] == 0
         one, many = (api.decision_values(api.load_model(str(tmp_path / name)), X) for name in ("m", "n"))
