@@ -17,9 +17,7 @@ from svmtool.models.linear import LinearModel, sigmoid_notes
 SMALL = "1 1:1 2:1\n-1 1:-1 2:0.5\n1 1:2\n-1 2:-1\n"
 
 
-@pytest.mark.parametrize(
-    ("place", "bad"), pairs_in_turn(["W", "bias", "rho", "sigmoid"], [np.nan, np.inf, -np.inf])
-)
+@pytest.mark.parametrize(("place", "bad"), pairs_in_turn(["W", "bias", "rho", "sigmoid"], [np.nan, np.inf, -np.inf]))
 def test_linear(tmp_path, place, bad):
     path = tmp_path / "m"
     path.write_text("old")

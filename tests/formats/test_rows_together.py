@@ -33,9 +33,7 @@ def test_runs_side_by_side_with_data_that_change(tmp_path):
     toucher.start()
     try:
         runs = [
-            subprocess.Popen(
-                [sys.executable, "-c", CHILD, WAYS[k]], cwd=tmp_path, stderr=subprocess.PIPE, text=True
-            )
+            subprocess.Popen([sys.executable, "-c", CHILD, WAYS[k]], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
             for k in range(len(WAYS))
         ]
         said = [run.communicate(timeout=120)[1] for run in runs]

@@ -32,9 +32,7 @@ def test_curves_follow_their_definitions(rows):
         return
     steps = [(np.mean(scores[positive] >= t), np.mean(positive[scores >= t])) for t in thresholds]
     before = [0.0] + [r for r, _ in steps[:-1]]
-    assert curve.average_precision() == pytest.approx(
-        sum((r - b) * p for (r, p), b in zip(steps, before, strict=True))
-    )
+    assert curve.average_precision() == pytest.approx(sum((r - b) * p for (r, p), b in zip(steps, before, strict=True)))
 
 
 def test_calibration_bins():

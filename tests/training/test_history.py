@@ -15,6 +15,8 @@ from svmtool.errors import SvmtoolError
 from svmtool.training.history import History
 
 SMALL = "+1 1:1 2:0.5\n-1 1:-1 2:0.25\n+1 1:0.5 2:1\n-1 1:-0.5 2:-1\n"
+
+
 @pytest.mark.parametrize(("solver", "d"), pairs_in_turn([0, 1, 3, 5, 6], [30, 1600]))
 def test_liblinears_numbers_say_which_method_ran(solver, d, svm_train, tmp_path):
     rng = np.random.default_rng(1)

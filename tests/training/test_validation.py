@@ -19,6 +19,7 @@ def validate(table, settings, *more):
     """-v or -C of a table."""
     return report.validate(lambda wanted: cross_validation.Folds(table, settings, wanted), settings, *more)
 
+
 SEARCHING = [row.number for row in TWO_CLASS if "-C" in row.supported]
 searching = pytest.mark.parametrize("number", SEARCHING)
 
@@ -156,18 +157,6 @@ def test_search_ends_where_liblinears_ends(number, eps, reference, svm_train, tm
     assert (status, err) == (0, "")
     theirs = subprocess.run([reference["train"], *asked], cwd=tmp_path, check=True, capture_output=True, text=True)
     assert out == theirs.stdout and "maximum C" not in out
-
-
-def test_search_starts_at_the_C_given(svm_train):
-    X, y = made()
-    status, out, err = svm_train("-C", "-s", 2, "-c", 3, "-v", 4, "d", data=text_of(X, y))
-    assert (status, err) == (0, "")
-    lines = out.splitlines()
-    assert lines[0] == "Doing parameter search with 4-fold cross validation."
-    assert lines[1].startswith("log2c=   1.58\trate=")
-    assert [line[:13] for line in lines[1:4]] == ["log2c=   1.58", "log2c=   2.58", "log2c=   3.58"]
-    status, out, err = svm_train("-C", "-s", 2, "-c", 4096, "d")
-    assert status == 0 and out.splitlines()[1].startswith("log2c=  10.00\t")
 
 
 def test_search_is_the_same_for_any_number_of_threads_and_quiet(svm_train):
