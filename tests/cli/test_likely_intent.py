@@ -44,15 +44,16 @@ def test_labels_that_are_targets(argv, advice, svm_train, out_of_time):
     status, _, err = svm_train("-q", *argv.split(), "d", "m", data=REAL)
     assert status == 0 and err.count("\n") == 1
     assert err.startswith("WARNING: d has the label 1.5, which is not a whole number, and -s ") and err.endswith(advice)
-    many = "".join(f"{k} 1:{k}\n" for k in range(101))
-    out_of_time()  # the warning comes before training
-    status, _, err = svm_train("-q", *argv.split(), "d", "m", data=many)
-    err = err.partition("\n")[0] + "\n"
-    assert status == 0 and err.endswith(advice)
-    assert err.startswith("WARNING: d has 101 different labels, and -s ") and " makes each label a class: " in err
-    out_of_time()
-    twice = "".join(f"{k % 101} 1:{k}\n" for k in range(202))
-    assert "different labels" not in svm_train("-q", *argv.split(), "d", "m", data=twice)[2]
+    if argv in ("-s 3", "-t 2"):
+        many = "".join(f"{k} 1:{k}\n" for k in range(101))
+        out_of_time()  # the warning comes before training
+        status, _, err = svm_train("-q", *argv.split(), "d", "m", data=many)
+        err = err.partition("\n")[0] + "\n"
+        assert status == 0 and err.endswith(advice)
+        assert err.startswith("WARNING: d has 101 different labels, and -s ") and " makes each label a class: " in err
+    if argv == "-s 3":
+        twice = "".join(f"{k % 101} 1:{k}\n" for k in range(202))
+        assert "different labels" not in svm_train("-q", *argv.split(), "d", "m", data=twice)[2]
     status, _, err = svm_train(*argv.split(), "d", "m", data="1.2 1:1\n1.9 1:2\n")
     merged = "d: labels 1.2 and 1.9 would both become class 1: use whole numbers as labels, or "
     assert (status, err) == (1, merged + advice.removeprefix("use "))
@@ -87,7 +88,7 @@ def test_other_problems_take_any_labels(argv, svm_train):
     assert status == 0 and "makes each label a class" not in err
 
 
-ROWS = "".join(f"{k % 5 - 2 or 3} 1:{(k * 7) % 11 + 1} 2:{(k * k) % 13 + 1} 3:{k % 3} 4:{k % 5}\n" for k in range(40))
+ROWS = "".join(f"{k % 5 - 2 or 3} 1:{(k * 7) % 11 + 1} 2:{(k * k) % 13 + 1} 3:{k % 3} 4:{k % 5}\n" for k in range(25))
 NUMBERS = [("", row) for row in registry.SOLVERS if row.number < 30]
 NUMBERS += [("-t 2", row) for row in registry.KERNEL_SOLVERS if row.number < 30]
 
