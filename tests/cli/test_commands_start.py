@@ -68,16 +68,6 @@ def test_it_is_answered_once_it_can_be(made, name):
     assert (process.returncode, out, err) == (130, b"", b"interrupted\n")
 
 
-def test_ignored_sigint_stays_ignored(made):
-    def ignore() -> None:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-    with begun(made / "svm-train", "--version", preexec_fn=ignore) as process:
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(b"!", timeout=60)
-    assert (process.returncode, err) == (0, b"") and out
-
-
 def test_script_names_and_arguments(made, tmp_path):
     """Through a link, by a name without a folder, from a folder with = in its name; arguments are unchanged."""
     (tmp_path / "a=b").mkdir()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -47,49 +46,6 @@ def ended(process: subprocess.Popen):
         if process.poll() is None:
             process.kill()
         process.communicate()
-
-
-WRITER = """
-import sys, numpy as np
-from svmtool.formats.models import linear as linear_model
-from svmtool.models.linear import LinearModel
-from svmtool.training.interruption import KEEPS_MODEL
-W = np.full((200000, 3), float(sys.argv[2]))
-model = LinearModel("L2R_L2LOSS_SVC", (1, 2, 3), 200000, -1.0, W + 1/3, notes=("# whole",))
-sys.stdout.write("ready"); sys.stdout.flush()
-linear_model.write(sys.argv[1], model)
-"""
-
-
-def test_kill_while_the_model_is_written_leaves_the_old_one_or_the_new(tmp_path, times=4):
-    """Kills the process at random moments while it writes for some 0.1 s."""
-    target = tmp_path / "m"
-    draw = random.Random(5)
-    call = [sys.executable, "-c", WRITER, str(target)]
-    began = time.monotonic()
-    with ended(subprocess.Popen([*call, "0"], stdout=subprocess.PIPE)) as process:
-        assert process.stdout.read(5) == b"ready"
-        began = time.monotonic()
-        assert process.wait(60) == 0
-    length = time.monotonic() - began
-    whole = target.read_bytes()
-    assert whole.endswith(b"# whole\n") and len(whole) > 10_000_000
-    versions, killed_before_the_end, replaced = {whole}, 0, 0
-    for k in range(1, times + 1):
-        with ended(subprocess.Popen([*call, str(k)], stdout=subprocess.PIPE)) as process:
-            assert process.stdout.read(5) == b"ready"
-            time.sleep(draw.uniform(k - 1, k) / times * length)  # one moment in each part of the time
-            process.send_signal(signal.SIGKILL)
-            killed_before_the_end += process.wait(60) == -signal.SIGKILL
-        found = target.read_bytes()
-        assert found.endswith(b"# whole\n") and len(found) > 10_000_000, "a part of a model stands under its name"
-        if found not in versions:
-            versions.add(found)
-            replaced += 1
-            assert linear.read(str(target)).W[0, 0] == k + 1 / 3
-        for left in tmp_path.glob(".m.*.tmp"):  # a killed process cannot clean up; the name is not the model's
-            left.unlink()
-    assert killed_before_the_end, "no run was killed in time: the test tests nothing"
 
 
 _text: list[str] = []

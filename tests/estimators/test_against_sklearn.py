@@ -110,22 +110,6 @@ def test_svc(data, options):
     same(ovo, b.set_params(decision_function_shape="ovo").decision_function(X))
 
 
-def test_callable_and_precomputed_kernels():
-    X, y = iris()
-
-    def inner(A, B):
-        return A @ B.T
-
-    linear = ours.SVC(kernel="linear", tol=1e-8).fit(X, y)
-    by_call = ours.SVC(kernel=inner, tol=1e-8).fit(X, y)
-    given = ours.SVC(kernel="precomputed", tol=1e-8).fit(X @ X.T, y)
-    same(by_call.decision_function(X[:50]), linear.decision_function(X[:50]))
-    same(given.decision_function(X[:50] @ X.T), linear.decision_function(X[:50]))
-    assert (pickle.loads(pickle.dumps(given)).predict(X @ X.T) == given.predict(X @ X.T)).all()
-    with pytest.raises(ValueError, match="square matrix"):
-        ours.SVC(kernel="precomputed").fit(X, y)
-
-
 @pytest.mark.parametrize("options", KERNELS, ids=str)
 def test_regression_and_novelty(options):
     X, y = make_regression(90, 5, noise=3.0, random_state=0)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 import importlib.util
 import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from svmtool import api
@@ -133,33 +131,6 @@ def test_dialects(run, tmp_path):
 floats = st.floats(allow_nan=False, allow_infinity=False, allow_subnormal=False)
 
 
-@settings(max_examples=12, deadline=None)
-@given(st.data())
-def test_every_way_round_keeps_the_numbers(tmp_path_factory, data):
-    n, d = data.draw(st.integers(1, 6)), data.draw(st.integers(1, 4))
-    X = np.array(data.draw(st.lists(st.lists(floats, min_size=d, max_size=d), min_size=n, max_size=n)))
-    y = data.draw(st.lists(st.sampled_from(["a b", 'ü,;"', "7x"]), min_size=n, max_size=n))
-    folder = tmp_path_factory.mktemp("round")
-    path = {k: str(folder / f"d.{k}") for k in ("csv", "tsv", "npz", "txt")}
-    back = str(folder / "back.csv")
-    with open(path["csv"], "w", newline="", encoding="utf-8") as file:
-        out = csv.writer(file)
-        out.writerow([*(f"f,{j}" for j in range(d)), "kind"])
-        out.writerows([*map(repr, row.tolist()), label] for row, label in zip(X, y, strict=True))
-
-    def quiet(*files: str) -> None:
-        convert(*files, Choices(label="kind" if files[0][-3:] in ("csv", "tsv") else None), lambda line: None)
-
-    for way in [("csv", "txt"), ("txt", "npz"), ("npz", "tsv"), ("tsv", "txt")]:
-        quiet(path[way[0]], path[way[1]])
-    quiet(path["txt"], back)
-    with open(back, newline="", encoding="utf-8") as file:
-        header, *found = csv.reader(file)
-    assert header == [*(f"f,{j}" for j in range(d)), "kind"]
-    assert [row[-1] for row in found] == y
-    np.testing.assert_array_equal(np.array([list(map(float, row[:-1])) for row in found]), X)
-
-
 @pytest.mark.parametrize(
     "arrays, reason",
     [
@@ -243,21 +214,6 @@ def test_predictions_by_name(command, tmp_path):
     assert rb"Label hot\none: precision = 100%" in done.stdout
     done = command("predict", "--names", "m", "d", "m", "out")
     assert done.stderr == b"ERROR: --names m: the file holds no strings of labels\n"
-
-
-def test_columns_of_test_data_are_found_by_name_alone(run, tmp_path):
-    """Also where names are numbers, and texts look like numbers."""
-    (tmp_path / "d.csv").write_text("year,2,1,code,id,y\n5,6,7,x,i,B\n5,6,7,007,i,10\n")
-    run("d.csv", "d", header=True, one_hot=True, drop=("id",))
-    assert names_file.read("d.names").features == ("year", "2", "1", "code=007", "code=x")
-    (tmp_path / "t.csv").write_text("1,2,code,year,y\n7,6,007,5,10\n")
-    run("t.csv", "t", header=True, names="d.names")
-    np.testing.assert_array_equal(rows("t")[0], [[5, 6, 7, 1]])
-    assert rows("t")[1] == [1]
-    for name, choices in (("2", {"names": "d.names"}), ("ie", {"drop": ("ie",)})):
-        (tmp_path / "u.csv").write_text("year,b,c\n5,6,7\n")
-        with pytest.raises(SvmtoolError, match=f"has no column '{name}'"):
-            run("u.csv", "u", **choices)
 
 
 @pytest.mark.parametrize("label", [2**31, 10**30])

@@ -229,6 +229,8 @@ def test_rows_without_labels_keep_their_form_every_way_round(kind, run, tmp_path
         ({"means": [1, True, 2]}, '"means" must be'), ({"means": [1, 10**400, 2]}, '"means" must be'),
         ({"means": [1, math.nan, 2]}, '"means" must be'), ({"missing": "drop"}, '"missing" must be mean or zero'),
         ({"missing": ["mean"]}, '"missing" must be'), ({"labelled": 1}, '"labelled" must be true or false'),
+        ({"version": 2}, 'it lacks "format"'), ({"features": [1]}, ".*list of strings"),
+        ({"classes": {"x": "y"}}, ".*must be integers"),
     ],
 )  # fmt: skip
 def test_names_are_not_believed(change, reason, run, tmp_path):

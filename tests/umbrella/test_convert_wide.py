@@ -11,16 +11,6 @@ from svmtool.errors import SvmtoolError
 from svmtool.formats import names as names_file
 
 
-def test_columns_and_values_in_any_order_are_placed_by_name(tmp_path, monkeypatch):
-    """Features of a one-hot column between others, as an edited file of names may have them."""
-    monkeypatch.chdir(tmp_path)
-    names = names_file.Names(("k=b", "x", "k=a", "z"), {}, "y", {"k": ("a", "b")})
-    names_file.write("d.names", names)
-    (tmp_path / "d.csv").write_text("z,y,k,x\n7,1,a,5\n0,2,b,6\n")
-    convert("d.csv", "d", Choices(names="d.names"), lambda text: None)
-    assert (tmp_path / "d").read_text() == "1 2:5 3:1 4:7 \n2 1:1 2:6 \n"
-
-
 @pytest.mark.parametrize(
     "features, one_hot, reason",
     [

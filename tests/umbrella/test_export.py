@@ -25,8 +25,7 @@ from svmtool.formats.svmlight import table
 from svmtool.models.linear import LinearModel
 
 CLASSIFIERS = [
-    ["-s", "3", "-B", "1"], ["-s", "4"], ["-t", "0", "-c", "0.1"], ["-t", "1", "-d", "2", "-r", "1"], ["-t", "2"],
-    ["-t", "3", "-g", "0.0003", "-c", "100"],
+    ["-s", "3", "-B", "1"], ["-t", "1", "-d", "2", "-r", "1"], ["-t", "2"], ["-t", "3", "-g", "0.0003", "-c", "100"],
 ]  # fmt: skip
 ARRAYS = re.compile(r"static const double (\w+)\[\] = \{([^}]*)\}")
 OTHERS = [["-s", "13", "-B", "1"], ["-s", "21"], ["-s", "3", "-t", "2"], ["-s", "2", "-t", "2"], ["-s", "43"]]

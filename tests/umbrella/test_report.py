@@ -118,14 +118,6 @@ def test_a_page_says_how_many_labels_are_certain(svm_train, data, options, said)
         assert int(found[1]) == api.certified_mask(read("m"), X).sum()
 
 
-def test_page_of_ten_classes(made, data):
-    text = made(data / "digits", "-s", 3, "-c", 0.01, test=data / "digits.t")
-    check(text)
-    assert "worst: " in text and "median: " in text and "The most frequent confusions" in text
-    assert "Calibration" not in text
-    assert text.count("Positive for") >= 10
-
-
 def test_page_of_many_classes(made, tmp_path):
     rng = np.random.default_rng(0)
     k = 40
@@ -141,25 +133,25 @@ def test_page_of_many_classes(made, tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "options", "parts"),
-    [("breast_cancer", "-t 2 -g 0.001", ("Support vectors of each class",)),
-     ("breast_cancer", "-s 21 -n 0.3", ("inside", "outside")), ("digits", "-s 43", ("mean absolute error in ranks",))],
+    [("breast_cancer", "-t 2 -g 0.001", ["Support vectors of each class"]),
+     ("breast_cancer", "-s 21 -n 0.3", ["inside", "outside"]), ("digits", "-s 43", ["mean absolute error in ranks"]),
+     ("digits", "-s 3 -c 0.01", ["worst: ", "median: ", "The most frequent confusions", "Positive for"])],
 )  # fmt: skip
 def test_pages_of_other_models(made, data, name, options, parts):
     text = made(data / name, *options.split())
     check(text)
-    assert all(part in text for part in parts)
+    assert all(part in text for part in parts) and "Calibration" not in text
 
 
 def test_page_of_a_regression(made, data):
     metrics = pytest.importorskip("sklearn.metrics")
-    for options in (["-s", 3, "-t", 2, "-c", 100],):
-        text = made(data / "diabetes", *options)
-        check(text)
-        rows = table.read(str(data / "diabetes"))
-        predicted = read("m").predict(rows)
-        assert f"{metrics.mean_squared_error(rows.labels, predicted):.6g}" in text
-        assert f"{metrics.r2_score(rows.labels, predicted):.4f}" in text
-        assert "Residuals" in text
+    text = made(data / "diabetes", "-s", 3, "-t", 2, "-c", 100)
+    check(text)
+    rows = table.read(str(data / "diabetes"))
+    predicted = read("m").predict(rows)
+    assert f"{metrics.mean_squared_error(rows.labels, predicted):.6g}" in text
+    assert f"{metrics.r2_score(rows.labels, predicted):.4f}" in text
+    assert "Residuals" in text
 
 
 def test_labels_that_the_model_lacks(made, tmp_path):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import shutil
 import subprocess
-from html.parser import HTMLParser
 
 import pytest
 
@@ -32,13 +32,6 @@ def is_calm(text: str) -> bool:
     return all(c.isprintable() or c in CALM + "\n" for c in text)
 
 
-def test_visible_text():
-    assert visible("Größe 年 a\xa0b\\") == "Größe 年 a\xa0b\\"
-    assert visible("\x00\x1b[2J\x7f\x9b\u202e\n\ud800") == r"\x00\x1b[2J\x7f\x9b\u202e\n\ud800"
-    for name in drawn(300):
-        assert is_calm(visible(name)) and "\n" not in visible(name)
-
-
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
 def test_lines_of_comments_compile(tmp_path):
     for text in ("*/", "/*", "/*/*/", "??/", "???/", "\\", "\\ ", "*\\", "?*/?"):
@@ -49,17 +42,6 @@ def test_lines_of_comments_compile(tmp_path):
         flags = [f"-std={standard}", "-Wall", "-Wextra", "-pedantic", "-Werror", "-fsyntax-only"]
         done = subprocess.run(["cc", *flags, "c.c"], cwd=tmp_path, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr[:500]
-
-
-class Texts(HTMLParser):
-    """The tags of a page."""
-
-    def __init__(self):
-        super().__init__()
-        self.tags: set[str] = set()
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.add(tag)
 
 
 def test_every_place_that_shows_names(command, tmp_path):
@@ -81,9 +63,7 @@ def test_every_place_that_shows_names(command, tmp_path):
         found = json.loads(text.stdout)
         assert found["feature_names"] == some[:3] and found["label_names"] == some[3:]
         html = (tmp_path / "page.html").read_text()
-        parsed = Texts()
-        parsed.feed(html)
-        assert is_calm(html) and "script" not in parsed.tags and "a" not in parsed.tags
+        assert is_calm(html) and not re.search(r"<(script|a)\b", html)
 
 
 def test_messages_of_a_conversion(command, tmp_path):
