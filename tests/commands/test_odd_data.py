@@ -30,23 +30,14 @@ def model(path="m") -> linear.LinearModel:
 
 
 ODD = {
-    "empty": "",
-    "no-features": "1\n-1\n1\n",
-    "no-features-three": "1\n2\n3\n",
-    "one-class": "5 1:1 2:2\n5 1:0.5\n",
-    "one-class-negative": "-1 1:1 2:2\n-1 1:0.5\n",
-    "one-row": "1 1:1\n",
-    "one-bare-row": "3\n",
-    "zeros": "1 1:0 2:0\n-1 1:0\n",
-    "twins": "1 1:1\n-1 1:1\n",
-    "far-index": "1 200000:1\n-1 7:1\n",
-    "huge": "1 1:1e300 2:1\n-1 1:-1e300\n1 2:2\n",
-    "huge-far": "1 1:1e300 1999:1\n-1 1:-1e300\n1 2:2\n",
+    "empty": "", "no-features": "1\n-1\n1\n", "no-features-three": "1\n2\n3\n", "one-class": "5 1:1 2:2\n5 1:0.5\n",
+    "one-class-negative": "-1 1:1 2:2\n-1 1:0.5\n", "one-row": "1 1:1\n", "one-bare-row": "3\n",
+    "zeros": "1 1:0 2:0\n-1 1:0\n", "twins": "1 1:1\n-1 1:1\n", "far-index": "1 200000:1\n-1 7:1\n",
+    "huge": "1 1:1e300 2:1\n-1 1:-1e300\n1 2:2\n", "huge-far": "1 1:1e300 1999:1\n-1 1:-1e300\n1 2:2\n",
     "square-overflows": "1 1:1e200\n-1 2:1e200\n1 1:1\n",
-    "largest": "1 1:1.7976931348623157e308\n-1 1:-1.7976931348623157e308\n",
-    "tiny": "1 1:1e-300\n-1 1:-1e-300\n",
+    "largest": "1 1:1.7976931348623157e308\n-1 1:-1.7976931348623157e308\n", "tiny": "1 1:1e-300\n-1 1:-1e-300\n",
     "mixed": "1 1:1e150 2:1e-150\n-1 1:-1 2:1e10\n1 3:1\n-1 3:-1e5\n",
-}
+}  # fmt: skip
 
 
 OPTIONS = [], ["-B", 1], ["-B", -1], ["-c", "1e10"]
@@ -103,15 +94,10 @@ def test_start_that_is_no_number_is_refused(number, svm_train, here):
 
 WEIGHTS = "1e300 1 1 1"
 OVERFLOWS = {
-    "C": ["-c", "1e308"],
-    "tiny C": ["-c", "1e-300"],
-    "class weight": ["-w1", "1e300"],
-    "product of class weights": ["-w1", "1e300", "-w1", "1e300"],
-    "row weight": ["-W", "w"],
-    "bias": ["-B", "1e300"],
-    "tiny bias": ["-B", "1e-300"],
-    "start": ["-i", "start"],
-}
+    "C": ["-c", "1e308"], "tiny C": ["-c", "1e-300"], "class weight": ["-w1", "1e300"],
+    "product of class weights": ["-w1", "1e300", "-w1", "1e300"], "row weight": ["-W", "w"], "bias": ["-B", "1e300"],
+    "tiny bias": ["-B", "1e-300"], "start": ["-i", "start"],
+}  # fmt: skip
 
 
 FEATURES = 2, 60, 2000

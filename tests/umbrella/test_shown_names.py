@@ -47,7 +47,7 @@ def test_lines_of_comments_compile(tmp_path):
 def test_every_place_that_shows_names(command, tmp_path):
     (tmp_path / "m").write_text(MODEL)
     (tmp_path / "d").write_text("1 1:1\n2 2:1\n1 3:1\n")
-    for k in range(3):
+    for k in range(2):
         some = drawn(200)[5 * k : 5 * k + 5]
         names = names_file.Names(tuple(some[:3]), {1: some[3], 2: some[4]}, "y", {})
         names_file.write(str(tmp_path / "n"), names)
