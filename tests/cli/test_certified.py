@@ -64,7 +64,6 @@ def test_several_classes_without_labels_and_in_silence(svm_train, predict, data,
     ("options", "rows", "why"),
     [
         ("-s 5", None, "its certificate bounds no decision values: this needs the regulariser 1/2 |w|^2"),
-        ("-s 43 --method fast", None, "an ordinal model has no labels"),
         ("-s 1 -t 2", None, "its certificate bounds no decision values: this needs C-SVC with a linear, polynomial"),
         ("-s 0 -t 2", "1 1:1\n2 1:2\n3 1:3\n", "with a problem for each pair of classes this needs two classes"),
         ("-s 2 --multilabel", SEVERAL, "there is no bound for several labels a row"),
@@ -147,7 +146,6 @@ def test_a_limit_ends_it(svm_train, data, out_of_time):
         ("-s 5 --certify-labels t d", "solver 5 (l1r-l2svc) does not support --certify-labels"),
         ("-s 30 --certify-labels t d", "does not support --certify-labels: use --method fast"),
         ("--prune 0.1 --certify-labels t d", "--certify-labels cannot be combined with --prune"),
-        ("-t 2 --certify-labels t d", "--certify-labels is for linear models"),
         ("-s 2 --certify-labels t one", "--certify-labels: its certificate bounds no decision values"),
     ],
 )  # fmt: skip

@@ -94,20 +94,11 @@ def test_an_empty_test_file(argv, run, tmp_path):
     assert (tmp_path / "o").read_text() == ("labels 1 -1\n" if argv == ("-b", "1") else "")
 
 
-@pytest.mark.parametrize(
-    ("rows", "sentence"),
-    [
-        ("1 1:1\n1 1:nan\n", "Wrong input format at line 2: t: token '1:nan': "),
-        ("1 0:1 1:1\n1 -1:1\n", "Wrong input format at line 2: t: token '-1:1': indices start at 0"),
-        ("1 1:1\n1 :1\n", "Wrong input format at line 2: t: token ':1': the index is missing"),
-        (ROWS * 100000 + "1 2:1 1:1\n" + ROWS, "Wrong input format at line 300001: t: token '1:1': "),
-    ],
-)
-def test_a_bad_line_leaves_the_old_output(rows, sentence, run, tmp_path):
+def test_a_bad_line_leaves_the_old_output(run, tmp_path):
     (tmp_path / "o").write_text("old")
-    got = run("t", "m", "o", rows=rows)
-    assert got.exit == 1 and got.stderr.startswith(sentence) and got.stderr.count("\n") == 1
-    assert (tmp_path / "o").read_text() == "old"
+    got = run("t", "m", "o", rows=ROWS * 100000 + "1 2:1 1:1\n" + ROWS)
+    assert got.exit == 1 and got.stderr.startswith("Wrong input format at line 300001: t: token '1:1': ")
+    assert got.stderr.count("\n") == 1 and (tmp_path / "o").read_text() == "old"
 
 
 @pytest.mark.parametrize("row", ["1 0:1 1:1 2:2", "1 1:1 2:2 3:3 4:4", "1"])

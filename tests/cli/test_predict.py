@@ -120,22 +120,13 @@ def test_standard_streams_and_compressed_files(command, tmp_path):
     assert command("predict", "-q", "t.gz", "-", "-", input=TWO.encode()).stdout.decode() == ANSWERS
 
 
-@pytest.mark.parametrize(
-    ("rows", "sentence"),
-    [
-        ("1 1:1\n1 1:nan\n", "Wrong input format at line 2: t: token '1:nan': "),
-        (ROWS * 40000 + "1 2:1 1:1\n" + ROWS, "Wrong input format at line 120001: t: token '1:1': "),
-        ("1 1:1\n\n1 1\n", "Wrong input format at line 3: t: "),
-    ],
-)
-@pytest.mark.parametrize("as_stream", [False, True])
-def test_a_bad_line_leaves_the_old_output(rows, sentence, as_stream, run, tmp_path):
-    name = "t.gz" if as_stream else "t"
-    (tmp_path / name).write_bytes(gzip.compress(rows.encode()) if as_stream else rows.encode())
+@pytest.mark.parametrize("name", ["t", "t.gz"])
+def test_a_bad_line_leaves_the_old_output(name, run, tmp_path):
+    rows = (ROWS * 40000 + "1 2:1 1:1\n" + ROWS).encode()
+    (tmp_path / name).write_bytes(gzip.compress(rows) if name == "t.gz" else rows)
     (tmp_path / "o").write_text("old")
     got = run(name, "m", "o")
-    assert got.exit == 1
-    assert got.stderr.startswith(sentence.replace(" t:", f" {name}:"))
+    assert got.exit == 1 and got.stderr.startswith(f"Wrong input format at line 120001: {name}: token '1:1': ")
     assert (tmp_path / "o").read_text() == "old"
 
 

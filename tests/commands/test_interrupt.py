@@ -85,22 +85,6 @@ def test_ctrl_c_writes_the_best_model_and_exits_130(tmp_path, command):
     assert command("predict", "d", "m", "out").stdout.startswith(b"Accuracy = ")
 
 
-def test_ctrl_c_while_reading_stops_at_once(tmp_path):
-    """Before the solver starts: no model, one message, status 130."""
-    (tmp_path / "m").write_text("the old model")
-    os.mkfifo(tmp_path / "d")
-    with ended(begin(tmp_path, "d", "m")) as process:
-        with open(tmp_path / "d", "wb") as data:
-            data.write(b"1 1:1\n")
-            data.flush()
-            time.sleep(0.1)
-            assert process.poll() is None
-            process.send_signal(signal.SIGINT)
-            _, err = process.communicate(timeout=60)
-    assert (process.returncode, err) == (130, b"interrupted: no model is written\n")
-    assert (tmp_path / "m").read_text() == "the old model"
-
-
 def test_ctrl_c_during_cross_validation(tmp_path):
     (tmp_path / "d").write_text(hard_problem())
     without_log = FOREVER[: FOREVER.index("--solver-log")]

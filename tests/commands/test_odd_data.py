@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from engine import engine
 from naming import case_of
-from reference import random_rows, text_of
 from solver_suite import TWO_CLASS
 
 from svmtool import registry
@@ -126,20 +125,3 @@ def check_extreme(status: int, out: str, err: str) -> None:
     assert np.all(np.isfinite(model().W))
     gap = float(out.partition("Certified relative gap = ")[2].split()[0])
     assert 0 <= gap <= 1
-
-
-@every_number
-def test_iteration_limit_and_strict(number, svm_train):
-    rng = np.random.default_rng(11)
-    X = random_rows(rng, 80, 40, 0.9)
-    y = np.where(X @ rng.normal(size=40) + rng.normal(size=80) > 0, 1.0, -1.0)
-    fast = ["--method", "fast"] if number in (70, 71) else []  # print has no iterations to limit
-    common = ["-s", number, *fast, "-c", 100, "--gap", "1e-13", "--max-iter", 1]
-    status, out, err = svm_train(*common, "d", "m", data=text_of(X, y))
-    assert status == 0
-    converged = err == ""
-    if not converged:
-        assert err.startswith("WARNING: not converged: ") and "--max-iter" in err and err.count("\n") == 1
-    assert np.all(np.isfinite(model().W))
-    assert svm_train(*common, "--strict", "d", "m")[0] == (0 if converged else 2)
-    assert os.path.exists("m"), "the model is written all the same"

@@ -54,24 +54,6 @@ def test_a_table_far_larger_than_its_rows_is_refused(tmp_path, monkeypatch):
     assert np.load("d.npz")["shape"].tolist() == [1, 2000000000]
 
 
-@pytest.mark.parametrize(
-    "content, reason",
-    [
-        ("a,y\n1,2\n".encode("utf-16"), "is not UTF-8 text"),
-        ("a,y\n1,2\n".encode("utf-16-le"), "line 1: the line contains a NUL byte"),
-        (b"a,y\n1,2\n1,\x002\n", "line 3: the line contains a NUL byte"),
-        (b'a,y\n1,"2"3\n', "line 2: not a table of text"),
-        (b'a,y\n1,2\n"1,2\n', "line 3: not a table of text"),
-        (b"a,y\n1_0,2\n", "column 'a' holds text"),
-    ],
-)
-def test_what_is_no_table(content, reason, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "d.csv").write_bytes(content)
-    with pytest.raises(SvmtoolError, match=reason):
-        convert("d.csv", "d", Choices(), lambda text: None)
-
-
 def test_names_of_any_letters_come_back(tmp_path, monkeypatch):
     """Also those with line ends; a second mark of the byte order is in no name."""
     monkeypatch.chdir(tmp_path)
