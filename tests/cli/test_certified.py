@@ -49,9 +49,8 @@ def test_the_last_column_of_the_scores_counts(svm_train, predict, data, tmp_path
     assert np.array_equal(api.certified_mask(api.load_model(tmp_path / model), X), scores[:, 1] == 1.0)
 
 
-@pytest.mark.parametrize("solver", [1, 4])
-def test_several_classes_without_labels_and_in_silence(svm_train, predict, data, tmp_path, solver):
-    assert svm_train("-q", "-s", solver, "--gap", "1e-4", data / "digits", "m")[0] == 0
+def test_several_classes_without_labels_and_in_silence(svm_train, predict, data, tmp_path):
+    assert svm_train("-q", "-s", 1, "--gap", "1e-4", data / "digits", "m")[0] == 0
     rows = (data / "digits.t").read_text().splitlines(keepends=True)
     (tmp_path / "t").write_text("".join(row.partition(" ")[2] for row in rows))
     known = predict("--certified", "-q", data / "digits.t", "m", "o")

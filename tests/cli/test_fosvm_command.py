@@ -39,16 +39,6 @@ def test_linear_model_is_liblinears(number, svm_train, command, reference):
     assert Path("o").read_text() == Path("theirs").read_text()
 
 
-@pytest.mark.parametrize(("number", "options"), [(80, "-t 2 -g 2"), (81, "-t 0"), (80, "-t 1 -g 0.5 -r 1 -d 2")])
-def test_kernel_model_is_libsvms(number, options, svm_train, command, libsvm_programs):
-    status, out, err = svm_train("-s", number, *FAST, *options.split(), "d", "m", data=text(cloud(400, 3, 2)))
-    assert (status, err) == (0, "") and "Certified relative gap" in out
-    assert Path("m").read_text().startswith("svm_type one_class\n")
-    command("predict", "d", "m", "o")
-    subprocess.run([libsvm_programs["svm-predict"], "d", "m", "theirs"], check=True, capture_output=True)
-    assert Path("o").read_text() == Path("theirs").read_text()
-
-
 @both
 def test_what_is_certified_and_what_is_not(number, svm_train):
     for kernel in ([], ["-g", "0.1"]):

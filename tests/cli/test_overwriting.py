@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from shell_commands import svmtool
 
 from svmtool.cli import scale
 from svmtool.cli.predict import command
@@ -83,7 +84,7 @@ def test_allowed_command_lines_keep_the_input(argv, svm_train):
 
 
 def run(line: str) -> subprocess.CompletedProcess:
-    line = line.replace("svm-", f"{sys.executable} -m svmtool ")
+    line = line.replace("svm-", f"{shlex.join(svmtool())} ")
     return subprocess.run(["sh", "-c", line], capture_output=True, text=True, timeout=120)
 
 

@@ -20,8 +20,6 @@ ROWS = b"1 1:1 2:0.5\n-1 1:-1 2:0.25\n"
 
 COMMANDS = {
     "train": (["train", "-s", "2", "-", "m1"], "reading: "),
-    "kernel": (["train", "-t", "2", "-", "m2"], "reading: "),
-    "validation": (["train", "-v", "2", "-", "m"], "reading: "),
     "memory": (["train", "--memory", "2G", "-", "m3"], "reading: "),
     "predict": (["predict", "-", "model", "o"], "predicting: "),
     "scale": (["scale", "-"], "working: "),
