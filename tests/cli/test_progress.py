@@ -18,6 +18,34 @@ from svmtool.cli.console import Console
 ROWS = b"1 1:1 2:0.5\n-1 1:-1 2:0.25\n"
 
 
+def test_lines_fit_any_width_and_their_words_are_whole():
+    """The more columns, the more words; at 20 columns the bar and both times are there, at 40 some words too."""
+    Bar = progress._bar_class(False, True)
+    pieces = {"desc": "training: ", "count": "class 13 of 100", "gap": "gap 1.2e-03", "asked": "asked 1.0e-04"}
+    for share, lacking, seconds in itertools.product((None, 0.37), ("", *pieces), (59, 7384)):
+        given = {name: text for name, text in pieces.items() if name != lacking}
+        bar = Bar(total=None if share is None else 1.0, delay=1e9, file=io.StringIO(), ncols=80, nrows=24)
+        bar.n, bar.start_t = share or 0.0, time.time() - seconds
+        before: set[str] = set()
+        for width in (*range(1, 60), 80, 90, 120, 199):
+            bar.ncols = width
+            progress._fit(bar, given, width)
+            line = str(bar)
+            with case_of((width, share, lacking, seconds)):
+                assert len(line) <= max(width, len("2:03:04"))
+                held = {name for name, text in given.items() if text.strip(": ") in line}
+                if width >= 19:
+                    rest = line
+                    for name in held:
+                        rest = rest.replace(given[name].strip(": "), "")
+                    assert not set(rest) & set("acegklnorstd"), rest
+                    assert share is None or seconds > 3600 or ("|" in line and "<" in line)
+                assert before <= held
+                assert held == set(given) or width < 90
+                before = held
+        bar.close()
+
+
 COMMANDS = {
     "train": (["train", "-s", "2", "-", "m1"], "reading: "),
     "memory": (["train", "--memory", "2G", "-", "m3"], "reading: "),
