@@ -79,14 +79,6 @@ def test_a_file_is_scored_chunk_by_chunk(kernel, run, tmp_path, monkeypatch):
         np.testing.assert_allclose(got, decisions(model, K), rtol=1e-10, atol=1e-10)
 
 
-def test_standard_streams(command, tmp_path):
-    (tmp_path / "m").write_text(GOOD)
-    done = command("predict", "-", "m", "-", input=ROWS.encode())
-    assert done.stdout.decode() == "1\n-1\n-1\nAccuracy = 66.6667% (2/3) (classification)\n"
-    (tmp_path / "t").write_text(ROWS)
-    assert command("predict", "t", "-", "-", input=GOOD.encode()).stdout == done.stdout
-
-
 @pytest.mark.parametrize("argv", [(), ("-b", "1"), ("--metrics",)])
 def test_an_empty_test_file(argv, run, tmp_path):
     got = run(*argv, "t", "m", "o", model=SIGMOID, rows="")

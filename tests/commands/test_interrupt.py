@@ -85,18 +85,6 @@ def test_ctrl_c_writes_the_best_model_and_exits_130(tmp_path, command):
     assert command("predict", "d", "m", "out").stdout.startswith(b"Accuracy = ")
 
 
-def test_ctrl_c_during_cross_validation(tmp_path):
-    (tmp_path / "d").write_text(hard_problem())
-    without_log = FOREVER[: FOREVER.index("--solver-log")]
-    with ended(begin(tmp_path, *without_log, "-v", 2, "d")) as process:
-        time.sleep(0.5)
-        assert process.poll() is None, "over too soon: the test tests nothing"
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=20)
-    assert (process.returncode, out, err) == (130, b"", b"interrupted: the validation has no result\n")
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["d"]
-
-
 def test_file_size_limit_leaves_the_old_model(tmp_path):
     """The same without a mount: the system refuses to write beyond 64 KiB."""
     rng = np.random.default_rng(4)

@@ -81,6 +81,18 @@ def test_signals_that_come_again(ignored, folder):
     assert (folder / "again").exists()
 
 
+def test_validation_says_what_is_lost(folder):
+    process = begin(folder, "-s", 3, "-v", 100, "d")  # so many folds that the first line comes before the end
+    try:
+        assert process.stderr.readline().startswith("working: ")  # on stderr: stdout has results alone
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=120)
+    finally:
+        process.kill()
+    assert (process.returncode, out) == (130, "")
+    assert err.splitlines()[-1] == "interrupted: the validation has no result"
+
+
 def test_a_pipe_that_nobody_reads(folder):
     """Lines that wait for a reader keep no signal from its answer, and none from its effect."""
     (folder / "m").unlink(missing_ok=True)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-import svmtool
 from svmtool.sklearn import LinearSVC, LogisticRegression, LpSVC
 
 MAKES = {
@@ -52,10 +51,3 @@ def test_without_a_bound_there_is_a_sentence(model):
     X, y = rows_of(3, 1)
     with pytest.raises(ValueError, match=SENTENCE):
         model.fit(X, y).certified_mask(X)
-
-
-@pytest.mark.parametrize("options", [{"solver": "nu-svc", "kernel": "rbf"}, {"solver": 5}, {"solver": 11}])
-def test_models_without_a_bound(options):
-    X, y = rows_of(2, 1)
-    with pytest.raises(ValueError, match="no label is certified: "):
-        svmtool.certified_mask(svmtool.fit(X, np.where(y == "a", 1.0, 2.0), **options), X)

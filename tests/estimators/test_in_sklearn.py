@@ -27,18 +27,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::Deprec
 ALL = [getattr(ours, name) for name in ours.__all__]
 
 
-@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
-@pytest.mark.parametrize("make", [ours.LinearSVC, ours.SVC, ours.LSSVC])
-@pytest.mark.parametrize("data", [two_classes, iris])
-def test_probabilities(method, make, data):
-    X, y = data()
-    model = make(probability=method).fit(X, y)
-    p = model.predict_proba(X)
-    assert np.allclose(p.sum(axis=1), 1.0) and np.mean(model.classes_[p.argmax(axis=1)] == model.predict(X)) > 0.85
-    assert (pickle.loads(pickle.dumps(model)).predict_proba(X) == p).all()
-    assert not hasattr(make(), "predict_proba")
-
-
 @pytest.mark.parametrize("make", ALL)
 def test_pickles_hold_no_object_of_ours_but_text_and_arrays(make):
     X, y = iris()
