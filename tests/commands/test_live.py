@@ -18,6 +18,7 @@ from naming import case_of
 from reference import random_rows, table_of, text_of
 
 from svmtool import registry
+from svmtool.formats.models import linear
 from svmtool.params import Settings
 from svmtool.training import interruption, lines
 from svmtool.training.linear import train
@@ -78,7 +79,8 @@ def test_signals_that_come_again(ignored, folder):
     finally:
         process.kill()
     assert process.returncode == (143 if ignored else 130) and err.startswith(KEEPS) and err.count("\n") == 2
-    assert (folder / "again").exists()
+    model = linear.read(str(folder / "again"))
+    assert np.all(np.isfinite(model.W)) and any("interrupted" in note for note in model.notes)
 
 
 def test_validation_says_what_is_lost(folder):
