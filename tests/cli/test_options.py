@@ -5,15 +5,12 @@ from __future__ import annotations
 import pytest
 from command_fields import changed_fields
 from conftest import REPOSITORY
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from svmtool import registry
 from svmtool.cli.arguments import scan
 from svmtool.cli.arguments.linear import _CHOOSES_KERNEL, LIBLINEAR_SEARCHES, parse
 from svmtool.cli.train import main
 from svmtool.errors import SvmtoolError, UsageError
-from svmtool.options.train import LONG
 from svmtool.params import Settings
 
 NO_FILE = "the training file is missing: it comes after the options"
@@ -149,19 +146,6 @@ def test_answers_that_need_no_data(line, beginning, capsys):
     assert main(line.split()) == 0
     out, err = capsys.readouterr()
     assert out.startswith(beginning) and err == ""
-
-
-WORDS = st.sampled_from([*LONG, *(f"-{c}" for c in "scpneBRwvCqWimtx"), "2", "1e-3", "d", "-"])
-
-
-@settings(max_examples=20)
-@given(st.lists(WORDS | st.text(max_size=6), max_size=8))
-def test_any_arguments_are_read_or_refused(argv):
-    try:
-        command = parse(argv)
-    except SvmtoolError:
-        return
-    assert command.action in ("train", *(name[2:] for name in LONG))
 
 
 def test_the_page_for_users_of_liblinear_names_every_option_that_differs():
