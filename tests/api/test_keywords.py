@@ -38,6 +38,7 @@ def test_unknown_keywords_name_the_closest():
         ({"solver": 21, "bias": 1.0}, ValueError, "bias"),
         ({"gamma": 0.5}, ValueError, "gamma is for kernels"),
         ({"max_iter": 0}, ValueError, "max_iter == 0, must be >= 1"),
+        ({"max_seconds": -1}, ValueError, "max_seconds == -1, must be"),
         ({"threads": 0}, ValueError, "threads == 0"),
         ({"class_weight": "even"}, ValueError, "class_weight must be a dict, 'balanced' or None"),
         ({"class_weight": {1: -1.0}}, ValueError, "a class weight must be a finite number >= 0"),

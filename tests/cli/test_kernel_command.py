@@ -11,7 +11,14 @@ from compat_cases import NUMBER, same_text, without_notes, without_path
 from conftest import libsvm_program
 from sampling import pairs_in_turn
 
+from svmtool.formats.svmlight import table
+from svmtool.params import Settings
+from svmtool.solvers.shared.base import INTERRUPTED, StopFlag
 from svmtool.training import calibration
+from svmtool.training.kernel.dataset import kernel_set
+from svmtool.training.kernel.fit import Fitting
+from svmtool.training.kernel.train import one_vs_one
+from svmtool.training.validation.folds import GlibcRand
 
 LINE = re.compile(r"^Certified relative gap = (\S+) \(primal \S+, dual \S+, KKT violation \S+\)\n", re.MULTILINE)
 
@@ -150,3 +157,14 @@ def test_limits_are_reported(limit, sets, svm_train, out_of_time):
     assert svm_train(*argv, "--strict", "two", "m")[0] == 2
     status, out, err = svm_train(*argv, "-v", "3", "--strict", "two")
     assert status == 2 and out.startswith("Cross Validation") and err.startswith("WARNING: 3 of 3 folds did not ")
+
+
+def test_ctrl_c_leaves_a_model(sets):
+    """The first record sets the stop flag: no other pair is solved, and there is no calibration."""
+    s, stop = Settings.of_kernel(probability=1, eps=1e-9), StopFlag()
+    data = kernel_set(table.read(str(sets / "four")), s, "four")
+    fitting = Fitting(s, lambda **_: setattr(stop, "set", True), stop, together=0)
+    done = one_vs_one(data, fitting, GlibcRand())
+    assert done.status is INTERRUPTED and done.lacking == "interrupted"
+    assert done.model.labels == (3, 1, 7, -2) and done.model.probA is None
+    assert [f.result.iterations for f in done.solved] == [0] * 6
