@@ -188,7 +188,7 @@ def test_command_line(command, tmp_path):
         (["d.csv", "d.csv"], "ERROR: OUT d.csv would overwrite IN d.csv: give it another name\n"),
         (["d.csv", "d", "--label", "x"], "d.csv has no column 'x': it has length, colour, species\n"),
         (["d.csv", "d", "--names", "d.csv", "--one-hot"], None),
-        (["d.csv", "d", "--one-hot", "--drop", "x"], "d.csv has no column 'x': it has length, colour, species\n"),
+        (["d.csv", "d", "--label", "species", "--drop", "x"], None),
         (["absent.csv", "d"], "can't open input file absent.csv\n"),
         (["d.csv", "d.gz", "--one-hot"], None),
     ]:

@@ -105,9 +105,7 @@ def test_page_of_two_classes(made, data):
     assert f"{100 * np.mean(model.predict(rows) == rows.labels):.2f} %" in text
 
 
-@pytest.mark.parametrize(
-    ("options", "said"), [("-s 1", True), ("-s 5", False), ("-s 0 -t 2", True)]
-)
+@pytest.mark.parametrize(("options", "said"), [("-s 1", True), ("-s 5", False), ("-s 0 -t 2", True)])
 def test_a_page_says_how_many_labels_are_certain(svm_train, data, options, said):
     assert svm_train("-q", *options.split(), "--gap", "1e-3", data / "breast_cancer", "m")[0] == 0
     page = report("m", str(data / "breast_cancer.t"), Names())
@@ -209,10 +207,10 @@ def test_values_near_the_largest_number_have_a_page(tmp_path, command):
 
 def test_names_are_text_in_pictures_too(made, data):
     """A formula, letters that the font lacks, and what looks like the markup that a page needs changed."""
-    odd = "$\\frac$ 年 fill: #000000", "id=\"a\" <b> url(#b) <svg"
+    odd = "$\\frac$ 年 fill: #000000", 'id="a" <b> url(#b) <svg'
     text = made(data / "breast_cancer", "-s", 2, names=Names(odd * 15, {1: odd[1], -1: "plain"}))
     check(text)
-    for name in (odd[0], "id=\"a\" &lt;b&gt; url(#b) &lt;svg"):
+    for name in (odd[0], 'id="a" &lt;b&gt; url(#b) &lt;svg'):
         assert text.count(f">{name}</text>") > 5
 
 
