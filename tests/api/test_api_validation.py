@@ -18,9 +18,8 @@ T = X[:, 0] + 0.3 * RNG.normal(size=120)
 @pytest.mark.parametrize(
     ("y", "keywords"),
     [
-        (Y, {"solver": 2}), (Y3, {"solver": 2}), (Y3, {"solver": 4}), (T, {"solver": 11}), (Y3, {"solver": 43}),
-        (Y, {"solver": 0, "kernel": "rbf"}), (Y3, {"solver": 0, "kernel": "rbf"}),
-        (T, {"solver": "epsilon-svr", "kernel": "rbf"}),
+        (Y, {"solver": 2}), (Y3, {"solver": 4}), (T, {"solver": 11}), (Y3, {"solver": 43}),
+        (Y3, {"solver": 0, "kernel": "rbf"}), (T, {"solver": "epsilon-svr", "kernel": "rbf"}),
     ],
 )  # fmt: skip
 def test_each_row_is_predicted_by_the_model_without_its_fold(y, keywords):
@@ -41,11 +40,8 @@ def test_metrics():
 
     found = api.cross_validate(X, Y3, 2, metrics=["accuracy", "f1", "balanced-accuracy", "auc", share]).metrics
     assert found["accuracy"] == found["share"] and all(0.5 < v <= 1.0 for v in found.values())
-    found = api.cross_validate(X, T, 11, metrics={"r": "r2", "e": "mse", "a": "mae"})
-    errors = T - found.predictions
-    assert found.metrics["e"] == pytest.approx(np.mean(errors**2))
-    assert found.metrics["a"] == pytest.approx(np.mean(np.abs(errors)))
-    assert found.metrics["r"] == pytest.approx(1 - np.mean(errors**2) / np.var(T))
+    found = api.cross_validate(X, T, 11, metrics={"e": "mse"})
+    assert found.metrics["e"] == pytest.approx(np.mean((T - found.predictions) ** 2))
     with pytest.raises(ValueError, match="unknown metric 'area': use one of accuracy, balanced-accuracy, f1, auc"):
         api.cross_validate(X, Y, metrics="area")
     with pytest.raises(ValueError, match="^score auc: solver 11 is for regression: use mse, mae, r2"):
@@ -56,7 +52,7 @@ def test_metrics():
 
 @pytest.mark.parametrize(
     ("y", "keywords"),
-    [(Y, {"solver": 0}), (Y3, {"solver": 0}), (Y, {"solver": 2, "probability": True}), (T, {"solver": 11}),
+    [(Y3, {"solver": 0}), (Y, {"solver": 2, "probability": True}), (T, {"solver": 11}),
      (Y, {"solver": 0, "kernel": "rbf", "probability": True}), (Y, {"solver": 21})],
 )  # fmt: skip
 def test_metrics_are_those_of_the_command(y, keywords, svm_train, tmp_path):

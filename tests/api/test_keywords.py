@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from svmtool import api, registry
+from svmtool import api
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(90, 4))
 Y = np.where(X[:, 0] + 0.5 * RNG.normal(size=90) > 0, 1.0, -1.0)
 Y3 = np.digitize(X[:, 0] + 0.3 * RNG.normal(size=90), [-0.5, 0.5]).astype(float)
-T = X[:, 0] + 0.3 * RNG.normal(size=90)
 
 
 def test_unknown_keywords_name_the_closest():
@@ -39,6 +38,7 @@ def test_unknown_keywords_name_the_closest():
         ({"solver": 21, "bias": 1.0}, ValueError, "bias"),
         ({"gamma": 0.5}, ValueError, "gamma is for kernels"),
         ({"max_iter": 0}, ValueError, "max_iter == 0, must be >= 1"),
+        ({"max_seconds": -1}, ValueError, "max_seconds == -1, must be"),
         ({"threads": 0}, ValueError, "threads == 0"),
         ({"class_weight": "even"}, ValueError, "class_weight must be a dict, 'balanced' or None"),
         ({"class_weight": {1: -1.0}}, ValueError, "a class weight must be a finite number >= 0"),
@@ -56,49 +56,6 @@ def test_bad_values(keywords, kind, message):
         api.fit(X, Y, **keywords)
 
 
-@pytest.mark.parametrize("kernel", [None, "rbf"])
-@pytest.mark.parametrize("y", [Y, Y3], ids=["two", "three"])
-def test_balanced_weights_are_the_formula(kernel, y):
-    labels, counts = np.unique(y, return_counts=True)
-    factors = {int(k): len(y) / (len(labels) * c) for k, c in zip(labels, counts, strict=True)}
-    solver = 2 if kernel is None else 0
-    a = api.fit(X, y, solver, kernel=kernel, class_weight="balanced")
-    b = api.fit(X, y, solver, kernel=kernel, class_weight=factors)
-    assert api.dumps(a) == api.dumps(b)
-
-
-WEIGHTS = RNG.integers(0, 4, 90).astype(float)
-REPEATED = np.repeat(np.arange(90), WEIGHTS.astype(int))
-
-
-@pytest.mark.parametrize("number", [0, 3, 4, 11, 21, 31, 50])
-def test_weights_of_rows_are_repetitions(number):
-    y = T if number in (11, 13, 21) else Y3
-    engine = {"method": "fast"} if number >= 30 else {}
-    a = api.fit(X, y, number, sample_weight=WEIGHTS, gap=1e-9, **engine)
-    b = api.fit(X[REPEATED], y[REPEATED], number, gap=1e-9, **engine)
-    assert a.certificate.primal == pytest.approx(b.certificate.primal, rel=1e-7)
-    assert a.alpha is None or (len(a.alpha) == 90 and set(a.support) <= set(np.flatnonzero(WEIGHTS)))
-
-
-@pytest.mark.parametrize("solver", [row.name for row in registry.KERNEL_SOLVERS if row.number < 80])
-@pytest.mark.parametrize("kernel", ["rbf", "precomputed"])
-@pytest.mark.parametrize("y", [Y, Y3], ids=["two", "three"])
-def test_weights_of_rows_are_repetitions_with_kernels(solver, kernel, y):
-    y, stop = (T if "svr" in solver else y), {"eps": 1e-6} if solver == "sgd-lssvm" else {"gap": 1e-7}
-    nu = {"nu_svc": 0.6, "one_class": 0.2, "nu_svr": 0.2}.get(solver)  # with less the margin of nu-SVC is 0
-    stop |= {} if nu is None else {"nu": nu}
-    stop |= {"method": "fast"} if "--method" in registry.find_kernel(solver).supported else {}
-    rows = X + 3.0 if solver == "one_class" else X  # one side of the origin
-    again = rows[REPEATED]
-    if kernel == "precomputed":
-        rows, again = rows @ rows.T, again @ again.T
-    a = api.fit(rows, y, solver, kernel=kernel, sample_weight=WEIGHTS, **stop)
-    b = api.fit(again, y[REPEATED], solver, kernel=kernel, **stop)
-    assert a.certificate.primal == pytest.approx(b.certificate.primal, rel=1e-5 if solver != "sgd-lssvm" else 1e-3)
-    assert set(a.support) <= set(np.flatnonzero(WEIGHTS))
-
-
 def test_start_and_records():
     records = []
     first = api.fit(X, Y, 2, gap=1e-10, callback=records.append)
@@ -108,3 +65,16 @@ def test_start_and_records():
     assert api.fit(X, Y, 2, init=first.model).converged
     with pytest.raises(ZeroDivisionError):
         api.fit(X, Y3, 2, callback=lambda record: 1 // 0)
+
+
+@pytest.mark.parametrize("solver", [0, 1, 3, 5, 12, 70])
+def test_callbacks_get_the_weights_so_far(solver):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(50, 3))
+    records: list[dict] = []
+    options = {"method": "fast"} if solver >= 30 else {}
+    done = api.fit(X, X[:, 0] + X[:, 1] > 0, solver=solver, bias=1.0, callback=records.append, **options)
+    weights = [record["weights"] for record in records]
+    np.testing.assert_array_equal(weights[-1], done.model.W[:, 0])  # with the bias's last
+    assert len(weights) == 1 or not np.shares_memory(weights[0], weights[-1])
+    assert any(not np.array_equal(w, weights[-1]) for w in weights)

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from naming import case_of
+from sampling import pairs_in_turn
 from scipy import sparse
 
 from svmtool import api, registry
@@ -24,9 +25,8 @@ FORMS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("number", ADAPTABLE)
-def test_rows_are_added_to_and_removed_from_a_model_of_python(number, form, svm_train):
+@pytest.mark.parametrize(("form", "number"), pairs_in_turn(FORMS, ADAPTABLE))
+def test_rows_are_added_to_and_removed_from_a_model_of_python(form, number, svm_train):
     weights = RNG.integers(0, 3, 30).astype(float)
     api.write_svmlight(X[:30], Y[:30], "first")
     api.write_svmlight(X[30:], Y[30:], "more")

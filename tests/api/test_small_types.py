@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sampling import pairs_in_turn
 from scipy import sparse
 
 import svmtool
@@ -28,10 +29,12 @@ def target(X, kind):
     return f if kind == "regression" else np.digitize(f, np.quantile(f, [0.3, 0.7]))
 
 
-@pytest.mark.parametrize("row", registry.SOLVERS, ids=lambda row: str(row.number))
-@pytest.mark.parametrize("kind, shape", [("float32", "dense"), ("float32", "wide"), ("bool", "sparse")])
-def test_the_problem_is_that_of_the_same_float64(row, kind, shape):
-    X = rows(kind, shape)
+SHAPES = [("float32", "dense"), ("float32", "wide"), ("bool", "sparse")]
+
+
+@pytest.mark.parametrize("row, given", pairs_in_turn(registry.SOLVERS, SHAPES))
+def test_the_problem_is_that_of_the_same_float64(row, given):
+    X = rows(*given)
     y, before = target(X, row.kind), X.copy()
     options = {"method": "fast"} if row.number >= 30 else {}
     if "--gap" in registry.supported_options(registry.find(row.number)):

@@ -1,10 +1,6 @@
-"""Messages in the words of a Python user: keywords, parameters of the estimator, classes as they were given."""
+"""Messages in the words of a Python user (words of the commands are in none: test_fuzz.py)."""
 
 from __future__ import annotations
-
-import random
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,20 +9,9 @@ from naming import case_of
 import svmtool
 from svmtool import api
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
-from stress import fuzz_python  # noqa: E402
-
 RNG = np.random.default_rng(2)
 X = RNG.normal(size=(24, 3))
 Y = np.where(X[:, 0] > 0, 1, -1)
-
-
-@pytest.mark.parametrize("face", [name for name in fuzz_python.FACES if name != "drop-in"])
-def test_no_message_has_words_of_the_commands(face, tmp_path, monkeypatch):
-    monkeypatch.setattr(fuzz_python, "FACES", {face: fuzz_python.FACES[face]})
-    for number in range(60):
-        with case_of(number):
-            fuzz_python.call(random.Random(number), tmp_path)
 
 
 def test_a_cost_is_advised_where_the_problem_has_one():

@@ -7,7 +7,6 @@ import pytest
 from naming import case_of
 
 import svmtool
-from svmtool.auditing.value import values
 from svmtool.models.kernel import KernelModel
 from svmtool.models.kernel_functions import RBF, Kernel
 
@@ -92,28 +91,6 @@ def test_nu_svc_of_a_few_rows_or_with_weights():
             found = svmtool.audit(done, X, labels, gap=1e-8, sample_weight=weights)
             with case_of(nu, weights is None, len(set(labels.tolist()))):
                 assert 0.0 <= found.primal - found.bound <= 3e-8 * abs(found.bound)
-
-
-def test_pairs_of_classes_are_summed():
-    rng = np.random.default_rng(2)
-    X = rng.normal(size=(60, 2))
-    y = np.digitize(X[:, 0] + 0.5 * rng.normal(size=60), [-0.5, 0.5])
-    done = svmtool.fit(X, y, kernel="rbf", gamma=GAMMA, C=3.0, eps=0.3)
-    total = 0.0
-    from svmtool.api import arrays
-    from svmtool.api.settings import settings_of
-
-    for a, b in ((0, 1), (0, 2), (1, 2)):
-        here = (y == a) | (y == b)
-        pair = svmtool.fit(X[here], y[here], kernel="rbf", gamma=GAMMA, C=3.0, gap=1e-9)
-        total += pair.certificate.primal
-    audited = svmtool.audit(done, X, y)
-    assert audited.optimum == pytest.approx(total, rel=2e-6) and audited.primal == pytest.approx(
-        done.certificate.primal, rel=1e-9
-    )
-    data = arrays.dataset(X, y).as_double()
-    settings = settings_of(data, "svc", "rbf", {"gamma": GAMMA, "C": 3.0}, ())
-    assert len(values(settings, done.model, data)) == 3
 
 
 def test_least_squares():

@@ -95,17 +95,14 @@ def test_words_numbers_and_table():
 
 BAD = [
     (dict(model=[1.0, 2.0], solver=2, C=1.0), "weights of 2 features, the data have 3"),
-    (dict(model=[1.0, 2.0, 3.0, 4.0], solver=2, C=1.0), "weights of 4 features, the data have 3"),
     (dict(model=np.ones(3)), "state solver"),
     (dict(model=np.ones(3), solver=2), "state C"),
-    (dict(model=np.ones(3), solver=13, C=1.0), "state p"),
     (dict(model=([1.0, 2, 3], 0.5), solver=2, C=1.0), "has an intercept, but the stated problem has no bias"),
     (dict(model=[np.nan, 2, 3], solver=2, C=1.0), "not finite"),
     (dict(model=np.ones((5, 3)), solver=2, C=1.0), "5 columns of weights, the problem 1"),
     (dict(model=np.ones(3), solver=21, nu=0.1), "rho"),
     (dict(model=np.ones(3), solver=72, C=1.0), "does not minimise one objective"),
     (dict(model=np.ones(3), solver=2, C=1.0, kernel="rbf"), "the model has no kernel, stated is rbf"),
-    (dict(model=np.ones(3), solver=2, C=-1.0), "C"),
 ]
 
 

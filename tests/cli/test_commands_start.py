@@ -60,22 +60,12 @@ def begun(path, *argv: str, **more) -> subprocess.Popen:
 
 
 @needs_holding_env
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", NAMES[::3])
 def test_it_is_answered_once_it_can_be(made, name):
     with begun(made / name, "--version") as process:
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(b"!", timeout=60)
     assert (process.returncode, out, err) == (130, b"", b"interrupted\n")
-
-
-def test_ignored_sigint_stays_ignored(made):
-    def ignore() -> None:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-    with begun(made / "svm-train", "--version", preexec_fn=ignore) as process:
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(b"!", timeout=60)
-    assert (process.returncode, err) == (0, b"") and out
 
 
 def test_script_names_and_arguments(made, tmp_path):
@@ -98,7 +88,7 @@ def test_script_names_and_arguments(made, tmp_path):
 ENVS = 'echo "env: illegal option -- -" >&2; exit 1', "exit 125", None
 
 
-@pytest.mark.parametrize(("name", "env"), list(zip(NAMES, ENVS * 3, strict=False)), ids=lambda x: str(x)[:9])
+@pytest.mark.parametrize(("name", "env"), list(zip(NAMES[::3], ENVS, strict=True)), ids=lambda x: str(x)[:9])
 def test_where_env_cannot_hold_it_back(name, env, made, tmp_path):
     """With another system's env, or none, the command runs with the same arguments."""
     for program in ("sh", "readlink"):

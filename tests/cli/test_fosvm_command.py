@@ -39,16 +39,6 @@ def test_linear_model_is_liblinears(number, svm_train, command, reference):
     assert Path("o").read_text() == Path("theirs").read_text()
 
 
-@pytest.mark.parametrize(("number", "options"), [(80, "-t 2 -g 2"), (81, "-t 0"), (80, "-t 1 -g 0.5 -r 1 -d 2")])
-def test_kernel_model_is_libsvms(number, options, svm_train, command, libsvm_programs):
-    status, out, err = svm_train("-s", number, *FAST, *options.split(), "d", "m", data=text(cloud(400, 3, 2)))
-    assert (status, err) == (0, "") and "Certified relative gap" in out
-    assert Path("m").read_text().startswith("svm_type one_class\n")
-    command("predict", "d", "m", "o")
-    subprocess.run([libsvm_programs["svm-predict"], "d", "m", "theirs"], check=True, capture_output=True)
-    assert Path("o").read_text() == Path("theirs").read_text()
-
-
 @both
 def test_what_is_certified_and_what_is_not(number, svm_train):
     for kernel in ([], ["-g", "0.1"]):
@@ -63,21 +53,11 @@ def test_what_is_certified_and_what_is_not(number, svm_train):
 
 REFUSED = {
     "-s 80 --theta 0": "ERROR: --theta 0: must be a number between 0 and 1",
-    "-s 80 --theta 1": "ERROR: --theta 1: must be a number between 0 and 1",
-    "-s 80 --theta nan -g 1": "ERROR: --theta nan: must be a number between 0 and 1",
     "-s 81 --sample 0": "ERROR: --sample 0: must be an integer >= 1",
-    "-s 80 --sample 5": "does not support --sample: use -s 81",
     "-s 80 --theta 0.1 --gap 0.1": "ERROR: --theta and --gap are both stopping rules: give one of them",
-    "-s 80 -t 2 --theta 0.1 --gap 0.1": "ERROR: --theta and --gap are both stopping rules: give one of them",
     "-s 81 --gap 0.1": "does not support --gap",
-    "-s 81 -g 1 --gap 0.1": "does not support --gap",
     "-s 80 -e 0.1": "does not support -e",
-    "-s 80 -B 1": "does not support -B",
-    "-s 80 --weights w": "does not support --weights",
     "-s 80 -c 2": "solver 80 (fosvm) does not support -c: use -s ",
-    "-s 81 -w1 2": "solver 81 (fosvm-sample) does not support -w: use -s ",
-    "-s 80 -t 0 -c 2": "solver 80 (fosvm) does not support -c",
-    "-s 81 -g 1 -w1 2": "solver 81 (fosvm-sample) does not support -w",
     "-s 2 --theta 0.1": "does not support --theta: use -s 80 or 81",
     "-s 80 -t 3": "-t 3 (sigmoid) has none",
     "-s 81 -t 1 -r -1": "-t 1 (polynomial) with -r -1 has none",
@@ -121,16 +101,3 @@ def test_metrics_take_all_that_is_not_1_for_an_outlier(svm_train, command):
     assert f"Label -1: precision = {100 * precision:g}%, recall = {100 * recall:g}%" in out
     wins = scores[labels == 1][:, None] - scores[labels != 1]
     assert float(re.search(r"AUC = (\S+)", out)[1]) == pytest.approx(np.mean((wins > 0) + 0.5 * (wins == 0)), rel=1e-5)
-
-
-@both
-def test_a_seed_repeats_and_validation_runs(number, svm_train):
-    for seed in (["--seed", "4"] if number == 81 else [],):
-        runs = []
-        for _ in "ab":
-            svm_train("-s", number, *FAST, *seed, "d", "m", data=text(cloud(300, 3, 5)))
-            runs.append(Path("m").read_text())
-        assert runs[0] == runs[1]
-    for kernel in ([], ["-g", "1"]):
-        status, out, _ = svm_train("-s", number, *FAST, *kernel, "-v", "3", "d", data=text(cloud(300, 3, 5)))
-        assert status == 0 and re.search(r"Cross Validation Accuracy = \d", out)

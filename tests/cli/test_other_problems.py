@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -13,16 +12,12 @@ import numpy as np
 import one_class_problems
 import pytest
 import regression_problems
-from conftest import skip_unless_known
 from naming import case_of
-from reference import random_rows, table_of, text_of
+from reference import random_rows, text_of
 
 from svmtool import registry
 from svmtool.formats.models import linear
 from svmtool.formats.svmlight import table
-from svmtool.params import Settings
-from svmtool.training.linear import train
-from svmtool.training.validation import folds
 
 ROWS = class_problems.ROWS + regression_problems.ROWS + one_class_problems.ROWS
 every_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
@@ -70,44 +65,6 @@ def test_lines_model_and_predictions(row, svm_train, command):
     assert done.stdout.decode().startswith(shown)
     if row.kind == "regression":
         assert float(re.search(r" error = (\S+) \(reg", done.stdout.decode())[1]) == pytest.approx(mean, rel=1e-5)
-
-
-@every_row
-def test_cross_validation_is_a_loop_over_folds(row, svm_train):
-    X, y = made(row)
-    settings, got = Settings.of(solver=row.number, gap=1e-10), np.empty(len(y))
-    order, starts = folds.liblinear_folds(len(y), 4)
-    for k in range(4):
-        inside, outside = folds.fold_rows(order, starts, k)
-        got[outside] = train(table_of(X[inside], y[inside]), settings).model.predict(table_of(X[outside], y[outside]))
-    asked = ("-s", row.number, "-q", "--gap", 1e-10, "-v", 4)
-    runs = [svm_train(*asked, "--threads", k, "d", data=text_of(X, y)) for k in (1, 2)]
-    assert runs[0] == runs[1] and runs[0][::2] == (0, "")
-    if row.kind != "regression":
-        assert runs[0][1] == f"Cross Validation Accuracy = {100 * np.mean(got == y):g}%\n"
-        return
-    form = r"Cross Validation Mean squared error = (\S+)\nCross Validation Squared correlation coefficient = (\S+)\n$"
-    squares, correlation = map(float, re.fullmatch(form, runs[0][1]).groups())
-    assert squares == pytest.approx(np.mean((got - y) ** 2), rel=1e-4)
-    assert correlation == pytest.approx(np.corrcoef(got, y)[0, 1] ** 2, rel=1e-4)
-
-
-@every_row
-def test_row_weights_class_weights_and_start(row, svm_train, tmp_path):
-    """Weights are repetition, with and without a start; -w is for classes."""
-    (X, y), times = made(row, 40), np.arange(40) % 4
-    (tmp_path / "w").write_text("\n".join(map(str, times)))
-    many = np.repeat(np.arange(40), times)
-    asked = ("-s", row.number, "--gap", 1e-9)
-    _, repeated, _ = svm_train(*asked, "d", "m0", data=text_of(X[many], y[many]))
-    for options in ((), ("-i", "m0")):
-        status, out, err = svm_train(*asked, *options, "--weights", "w", "d", "m", data=text_of(X, y))
-        assert (status, err) == (0, "") and certified(out) == pytest.approx(certified(repeated), rel=1e-8)
-    status, out, err = svm_train(*asked, "-w-1", 3, "-w-1", 2, "d", "m", data=text_of(X, y))
-    _, plain, _ = svm_train(*asked, "d", "m")
-    classes = row.kind == "all classes"
-    assert err == ("" if classes else f"WARNING: -s {row.number} ({row.name}, linear) ignores -w\n")
-    assert (certified(out) != certified(plain)) == classes
 
 
 @pytest.mark.parametrize("nu, w, rho", [(0, [0.0, 0.0], -np.inf), (1, [3.0, 4.0], np.inf)])
@@ -186,45 +143,3 @@ def test_what_is_refused(argv, sentence, svm_train, tmp_path):
     status, _, err = svm_train(*argv.split(), "d", "m")
     assert status == 1 and err.startswith(sentence), err
     assert not (tmp_path / "m").exists()
-
-
-@pytest.mark.parametrize("options", [[], ["-B", "1"], ["-c", "100"], ["-w2", "5"]], ids=str)
-def test_crammer_singer_is_never_worse_than_liblinear(options, reference, svm_train, command, tmp_path):
-    p = class_problems.random_problem(21, 300, 6, 4, bias=1.0 if "-B" in options else -1.0)
-    cost = np.full(300, float(options[1]) if "-c" in options else 1.0)
-    p = p._replace(cost=np.where((p.y == 2) & ("-w2" in options), 5.0, 1.0) * cost)
-    assert svm_train("-q", "-s", 4, *options, "d", "m", data=text_of(p.X, p.y))[0] == 0
-    subprocess.run(
-        [reference["train"], "-q", "-s", "4", "-e", "1e-6", *options, "d", "theirs"], cwd=tmp_path, check=True
-    )
-    ours, best = (p.value(linear.read(name).W) for name in ("m", "theirs"))
-    assert ours <= best * (1 + 1e-6)
-    assert command("predict", "d", "m", "o1").returncode == 0
-    subprocess.run([reference["predict"], "d", "m", "o2"], cwd=tmp_path, check=True, capture_output=True)
-    assert (tmp_path / "o1").read_bytes() == (tmp_path / "o2").read_bytes()
-
-
-@pytest.mark.parametrize("options", [[], ["-B", "1"], ["-c", "0.01", "-p", "0.5"]], ids=str)
-@regression_problems.every_row
-def test_regressions_are_never_worse_than_liblinears(row, options, reference, svm_train, tmp_path):
-    p = regression_problems.random_problem(21, 300, 6, bias=1.0 if "-B" in options else -1.0)
-    p = p._replace(cost=np.full(300, 0.01 if "-c" in options else 1.0), eps=0.5 if "-p" in options else 0.1).of(row)
-    assert svm_train("-q", "-s", row.number, *options, "d", "m", data=text_of(p.X, p.t))[0] == 0
-    theirs = [reference["train"], "-q", "-s", str(row.number), "-e", "1e-6", *options, "d", "theirs"]
-    subprocess.run(theirs, cwd=tmp_path, check=True, capture_output=True)
-    ours, best = (p.value(linear.read(name).W[:, 0]) for name in ("m", "theirs"))
-    assert ours <= best * (1 + 1e-6)
-
-
-@pytest.mark.parametrize("nu", [0.01, 0.5])
-def test_one_class_is_never_worse_than_liblinear(nu, reference, svm_train, tmp_path):
-    skip_unless_known(21, reference)
-    p = one_class_problems.random_problem(21, 300, 6, nu, shift=2.0, equal=True)
-    assert svm_train("-q", "-s", 21, "-n", nu, "d", "m", data=text_of(p.X, np.ones(300)))[0] == 0
-    theirs = [reference["train"], "-q", "-s", "21", "-n", str(nu), "d", "theirs"]
-    subprocess.run(theirs, cwd=tmp_path, check=True, capture_output=True)
-    ours, best = (p.least(linear.read(name).W[:, 0]) for name in ("m", "theirs"))
-    assert ours <= best + 1e-6 * abs(best)
-    subprocess.run([reference["predict"], "d", "m", "o"], cwd=tmp_path, check=True, capture_output=True)
-    m = linear.read("m")
-    assert np.array_equal(np.loadtxt(tmp_path / "o"), np.where(p.X @ m.W[:, 0] - m.rho > 0.0, 1.0, -1.0))

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from shell_commands import svmtool
 
-from svmtool.cli import checks, scale
+from svmtool.cli import scale
 from svmtool.cli.predict import command
-from svmtool.errors import SvmtoolError
 
 DATA = "1 1:1 2:1\n-1 1:-1 2:0.5\n1 1:2\n-1 2:-1\n"
 
@@ -38,30 +38,22 @@ REFUSED = [
     ("train", "in", "in", "the model in would overwrite the data in"),
     ("train", "in", "hard", "the model hard would overwrite the data in"),
     ("train", "in", "soft", "the model soft would overwrite the data in"),
-    ("train", "soft", "in", "the model in would overwrite the data soft"),
-    ("train", "in", "./in", "the model ./in would overwrite the data in"),
     ("train", "in", "folder/in", "the model folder/in would overwrite the data in"),
     ("train", "-t", 2, "in", "in", "the model in would overwrite the data in"),
-    ("train", "-s", 71, "in", "in", "the model in would overwrite the data in"),
     ("train", "--memory", "1G", "in", "in", "the model in would overwrite the data in"),
     ("train", "--solver-log", "in", "in", "o", "--solver-log in would overwrite the data in"),
-    ("train", "--solver-log", "hard", "-t", 2, "in", "o", "--solver-log hard would overwrite the data in"),
     ("train", "--plot", "in", "in", "o", "--plot in would overwrite the data in"),
     ("train", "--weights", "weights", "in", "weights", "the model weights would overwrite --weights weights"),
     ("train", "--solver-log", "o", "in", "o", "--solver-log and the model are both o"),
-    ("train", "--solver-log", "folder/o", "in", "o", "--solver-log and the model are both folder/o (o)"),
     ("train", "--solver-log", "m", "-i", "m", "in", "o", "--solver-log m would overwrite the initial model m"),
     ("train", "-s", 71, "m.state.rows", "m", "the model's state m.state.rows would overwrite the data m.state.rows"),
     ("train", "-s", 71, "--add", "in", "-i", "m", "in", "the model in would overwrite the added rows in"),
     ("train", "-s", 71, "--remove", "in", "-i", "m", "soft", "the model soft would overwrite the removed rows in"),
     ("predict", "in", "m", "in", "output_file in would overwrite test_file in"),
     ("predict", "in", "m", "m", "output_file m would overwrite model_file m"),
-    ("predict", "in", "m", "hard", "output_file hard would overwrite test_file in"),
     ("predict", "--scores", "in", "in", "m", "o", "--scores in would overwrite test_file in"),
-    ("predict", "--scores", "m", "in", "m", "o", "--scores m would overwrite model_file m"),
     ("predict", "--scores", "o", "in", "m", "folder/o", "output_file and --scores are both folder/o (o)"),
     ("scale", "-s", "in", "in", "-s in would overwrite the data in"),
-    ("scale", "-s", "soft", "in", "-s soft would overwrite the data in"),
 ]  # fmt: skip
 
 
@@ -91,13 +83,8 @@ def test_allowed_command_lines_keep_the_input(argv, svm_train):
     assert Path("in").read_bytes() == before
 
 
-@pytest.mark.parametrize("names", [("/dev/null", "/dev/null"), ("\0", "\0"), ("", ""), ("-", "/dev/null")])
-def test_non_files_are_left_alone(names):
-    checks.refuse_overwriting([("in", names[0])], [("out", names[1]), ("more", names[1])])
-
-
 def run(line: str) -> subprocess.CompletedProcess:
-    line = line.replace("svm-", f"{sys.executable} -m svmtool ")
+    line = line.replace("svm-", f"{shlex.join(svmtool())} ")
     return subprocess.run(["sh", "-c", line], capture_output=True, text=True, timeout=120)
 
 
@@ -117,8 +104,3 @@ def test_standard_input_and_output_are_files_too():
     for line in piped:
         done = run(line)
         assert done.returncode == 0 and done.stderr == "", line
-
-
-def test_one_pair_for_the_library():
-    with pytest.raises(SvmtoolError, match="a hard would overwrite b in: give it another name"):
-        checks.refuse_overwriting([("b", "in")], [("a", "hard")])

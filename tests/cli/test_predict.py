@@ -9,7 +9,6 @@ import sys
 import compat_cases
 import numpy as np
 import pytest
-from conftest import skip_unless_known
 
 from svmtool.compiled import threads
 from svmtool.formats import scored_text
@@ -48,23 +47,6 @@ def run(tmp_path, monkeypatch):
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
 def test_predict_does_what_liblinear_did(case, tmp_path, monkeypatch, as_the_originals):
     compat_cases.check_prediction(case, tmp_path, monkeypatch)
-
-
-@pytest.mark.parametrize(
-    ("solver", "options"), [(0, ("-b", "1")), (1, ()), (4, ()), (6, ("-b", "1")), (11, ()), (13, ("-b", "1")), (21, ())]
-)
-def test_every_kind_of_model_gives_the_bytes_of_liblinear(solver, options, reference, tmp_path, command, data):
-    skip_unless_known(solver, reference)
-    name = "diabetes" if solver in (11, 13) else "digits"
-    train, test = data / name, data / (name if name == "diabetes" else "digits.t")
-    model = tmp_path / "model"
-    subprocess.run([reference["train"], "-q", "-s", str(solver), train, model], check=True)
-    theirs = subprocess.run([reference["predict"], *options, test, model, tmp_path / "o1"], capture_output=True)
-    ours = command("predict", *options, test, model, tmp_path / "o2")
-    assert (ours.returncode, ours.stdout) == (theirs.returncode, theirs.stdout)
-    compat_cases.check_stderr(theirs.stderr.decode(), ours.stderr.decode())
-    if theirs.returncode == 0:
-        assert (tmp_path / "o2").read_bytes() == (tmp_path / "o1").read_bytes()
 
 
 def test_the_plain_job_needs_no_numpy(tmp_path, heart_scale):
@@ -138,22 +120,13 @@ def test_standard_streams_and_compressed_files(command, tmp_path):
     assert command("predict", "-q", "t.gz", "-", "-", input=TWO.encode()).stdout.decode() == ANSWERS
 
 
-@pytest.mark.parametrize(
-    ("rows", "sentence"),
-    [
-        ("1 1:1\n1 1:nan\n", "Wrong input format at line 2: t: token '1:nan': "),
-        (ROWS * 40000 + "1 2:1 1:1\n" + ROWS, "Wrong input format at line 120001: t: token '1:1': "),
-        ("1 1:1\n\n1 1\n", "Wrong input format at line 3: t: "),
-    ],
-)
-@pytest.mark.parametrize("as_stream", [False, True])
-def test_a_bad_line_leaves_the_old_output(rows, sentence, as_stream, run, tmp_path):
-    name = "t.gz" if as_stream else "t"
-    (tmp_path / name).write_bytes(gzip.compress(rows.encode()) if as_stream else rows.encode())
+@pytest.mark.parametrize("name", ["t", "t.gz"])
+def test_a_bad_line_leaves_the_old_output(name, run, tmp_path):
+    rows = (ROWS * 40000 + "1 2:1 1:1\n" + ROWS).encode()
+    (tmp_path / name).write_bytes(gzip.compress(rows) if name == "t.gz" else rows)
     (tmp_path / "o").write_text("old")
     got = run(name, "m", "o")
-    assert got.exit == 1
-    assert got.stderr.startswith(sentence.replace(" t:", f" {name}:"))
+    assert got.exit == 1 and got.stderr.startswith(f"Wrong input format at line 120001: {name}: token '1:1': ")
     assert (tmp_path / "o").read_text() == "old"
 
 

@@ -2,43 +2,23 @@
 
 from __future__ import annotations
 
-import os
-
 import compat_cases
 import pytest
-from conftest import SHARED
 
 CASES = [case for case in compat_cases.cases("liblinear") if case["tool"] == "train"]
 LIBSVM_CASES = [case for case in compat_cases.cases("libsvm") if case["tool"] == "svm-train"]
 CHOOSES_KERNEL = {"-t", "-g", "-d", "-r"}
 LIBSVM_AS_PROCESS = ("train_svr", "train_cv_heart", "train_bad_C")
-AS_PROCESS = ("train_usage", "train_missing_file", "train_default_model_name", "cv_s2_heart", "reader_index_zero")
 
 
 def by_name(case: dict) -> str:
     return case["name"]
 
 
-def test_recorded_cases_exist():
-    if not (SHARED / "compat_cases").is_dir():
-        pytest.skip(f"{SHARED / 'compat_cases'} is absent: the recorded cases do not ship with the repository")
-    assert len(CASES) >= 60 and len(LIBSVM_CASES) >= 10
-    names = {case["name"] for case in CASES}
-    assert set(compat_cases.DEVIATIONS) <= names, "a deviation speaks of no recorded case"
-
-
 @pytest.mark.parametrize("case", CASES, ids=by_name)
 def test_train_does_what_liblinear_did(case, tmp_path, monkeypatch, as_the_originals):
     compat_cases.lay_out(case, tmp_path)
     compat_cases.check(case, compat_cases.run_inside(case, tmp_path, monkeypatch), tmp_path)
-
-
-@pytest.mark.parametrize("case", [c for c in CASES if c["name"] in AS_PROCESS], ids=by_name)
-def test_train_as_a_process(case, tmp_path, command):
-    compat_cases.lay_out(case, tmp_path)
-    done = command("train", *case["args"], env=dict(os.environ))
-    got = compat_cases.Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())
-    compat_cases.check(case, got, tmp_path)
 
 
 @pytest.mark.parametrize("case", LIBSVM_CASES, ids=by_name)

@@ -66,32 +66,6 @@ def run(code: str, folder: Path) -> subprocess.CompletedProcess:
 SELF = "os.kill(os.getpid(), signal.SIGINT)\n"
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        # an import that replaces every exception by its own, as numpy's does
-        "try:\n    " + SELF + "except BaseException:\n    sys.exit('a long text')",
-        "class Late:\n    def __del__(self): " + SELF + "Late()\nprint('goes on')",
-    ],
-)
-def test_interrupt_is_not_an_exception(code, tmp_path):
-    done = run(code, tmp_path)
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
-
-
-def test_incomplete_files_are_removed(tmp_path):
-    """Temporary files and the lock, not finished files or those of others."""
-    code = (
-        "from svmtool.formats import output; from svmtool.formats.adaptable.row_log import ModelLock\n"
-        "with output.replacing('whole') as f: f.write(b'whole')\n"
-        "lock = ModelLock('m')\n"
-        "with output.replacing('m') as f:\n    f.write(b'half'); f.flush(); assert len(os.listdir()) == 4\n    " + SELF
-    )
-    (tmp_path / "m").write_text("old")
-    assert run(code, tmp_path).returncode == 130
-    assert sorted(os.listdir(tmp_path)) == ["m", "whole"] and (tmp_path / "m").read_text() == "old"
-
-
 @pytest.mark.parametrize("made", ["m.state.lock", "m.state.rows.new"])
 def test_a_file_that_has_just_been_made(made, tmp_path):
     (tmp_path / "d").write_text("1 1:1\n-1 1:-1\n")

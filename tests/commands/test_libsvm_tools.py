@@ -80,14 +80,12 @@ def test_grid_searches_c_and_gamma(libsvm):
     assert best == max(rates.values()) == rates[best_c, best_g]
 
 
-@pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.exhaustive)], ids=["part", "whole"])
-def test_easy(libsvm, whole):
-    """easy.py and its search of 110 pairs; in a commit the grid.py that it starts has fewer pairs to try."""
+def test_easy(libsvm):
+    """The grid.py that it starts tries 4 pairs, not 110."""
     if not Path("/usr/bin/gnuplot").exists():
         pytest.skip("easy.py refuses to run without /usr/bin/gnuplot")
-    if not whole:
-        (libsvm.folder / "grid.py").rename(libsvm.folder / "whole_grid.py")
-        put_script(libsvm.folder / "grid.py", 'exec ./whole_grid.py -log2c -1,3,4 -log2g -5,-1,4 "$@"')
+    (libsvm.folder / "grid.py").rename(libsvm.folder / "whole_grid.py")
+    put_script(libsvm.folder / "grid.py", 'exec ./whole_grid.py -log2c -1,3,4 -log2g -5,-1,4 "$@"')
     done = libsvm("easy", "breast_cancer", "breast_cancer.t")
     assert done.returncode == 0, done.stderr
     assert float(re.search(r"^Accuracy = (\S+)%", done.stdout, re.MULTILINE)[1]) > 94
@@ -112,18 +110,3 @@ def test_checkdata_accepts_what_we_write(libsvm):
         (libsvm.folder / name).write_text(libsvm.ours("svm-scale", *argv).stdout)
         done = libsvm("checkdata", name)
         assert (done.returncode, done.stdout, done.stderr) == (0, "No error.\n", "")
-
-
-@pytest.mark.parametrize(
-    "line",
-    ["-1", "2.0e0 3:-.5", "1 2:1 1:1", "1 1:1 1:2", "1 1:x", "1 a:1", "1 1", "x 1:1", "", "1 1:nan", "nan 1:1"],
-)
-def test_checkdata_and_our_reader_agree(libsvm, line):
-    """It agrees on errors and their lines."""
-    (libsvm.folder / "d").write_text(f"1 1:1\n-1 1:2\n{line}\n")
-    theirs = libsvm("checkdata", "d")
-    ours = libsvm.ours("svm-train", "-q", "d", "m")
-    assert ours.returncode == theirs.returncode, theirs.stdout + ours.stderr
-    if theirs.returncode:
-        assert "line 3: " in theirs.stdout and "line 1: " not in theirs.stdout
-        assert ours.stderr.startswith("Wrong input format at line 3: ")

@@ -9,20 +9,16 @@ from naming import case_of
 from reference import random_rows, table_of, text_of
 from test_validation import Lines, validate
 
-from svmtool import limits, registry
+from svmtool import registry
 from svmtool.data import row_storage
-from svmtool.data.csr import CsrRows
-from svmtool.data.dense import from_csr
 from svmtool.formats.models import linear
 from svmtool.limits import StopFlag
-from svmtool.linalg.systems import Factored, solve_positive
 from svmtool.models.kernel_functions import Kernel
 from svmtool.params import Request, Settings
 from svmtool.solvers.shared import base
 from svmtool.training.kernel.dataset import KernelSet
 from svmtool.training.kernel.fit import Fitting
 from svmtool.training.kernel.train import one_vs_one
-from svmtool.training.linear import train
 from svmtool.training.reductions.base import problems_of
 from svmtool.training.validation import cross_validation, search
 
@@ -100,16 +96,6 @@ def test_command_ends_in_time_and_writes_its_model(svm_train, tmp_path):
     assert "Certified relative gap = " in out and np.all(np.isfinite(linear.read(str(model)).W))
 
 
-def test_folds_past_the_limit_predict_with_the_models_so_far():
-    for strict, status in ((False, 0), (True, 2)):
-        console = Lines()
-        settings, request = Settings.of(solver=2, max_seconds=1e-9), Request(folds=4, strict=strict)
-        assert validate(table_of(*made(40, 5)), settings, request, console) == status
-        assert console.text.startswith("Cross Validation Accuracy = ")
-        [warning] = [w for w in console.warnings if "folds" in w]
-        assert warning.startswith("WARNING: 4 of 4 folds did not converge: time limit reached: raise --max-seconds")
-
-
 def test_search_ends_with_the_best_so_far():
     stop = StopFlag(1e6)
 
@@ -152,12 +138,6 @@ def test_search_tells_folds_that_did_not_converge(number, monkeypatch):
         assert (", including the best" in warning) == (f"Best C = {most:g} " in console.text)
 
 
-def test_no_leave_one_out_where_the_time_is_over():
-    done = train(table_of(*made(60, 5, 2)), Settings.of(solver=70, loo=True, max_seconds=1e-9))
-    assert done.leave_one_out is None
-    assert done.no_leave_one_out.startswith("time limit")
-
-
 def test_no_adaptable_model_without_its_sums(svm_train, out_of_time, tmp_path):
     """Its state would not contain the rows of its log."""
     data, model = tmp_path / "data", tmp_path / "model"
@@ -177,30 +157,6 @@ def test_ctrl_c_before_the_sums_leaves_the_old_model(monkeypatch, svm_train, tmp
     with pytest.raises(KeyboardInterrupt):
         svm_train("-s", 71, data, model)
     assert model.read_text() == "old"
-
-
-def test_long_computations_are_cut_short():
-    d = 1100
-    H = np.eye(d) * 2.0
-    table = table_of(*made(1200, 600))
-    rows = CsrRows(table.indptr, table.indices, table.values, table.n_features)
-    dense = from_csr(table.indptr, table.indices, table.values, 600, -1.0, 600)
-    work = [
-        lambda: solve_positive(H, np.ones(d)), lambda: Factored(H).inverse(),
-        lambda: rows.add_gram(np.ones(rows.n), np.zeros((600, 600))),
-        lambda: dense.add_gram(np.ones(rows.n), np.zeros((600, 600))),
-        lambda: rows.fill_kernel(np.arange(rows.n), np.zeros((rows.n, rows.n)), 0),
-        lambda: rows.quadratic_forms(np.eye(600)), lambda: dense.quadratic_forms(np.eye(600)),
-    ]  # fmt: skip
-    for each in work:
-        counted = AfterChecks(1 << 40)
-        with limits.until(counted.ended):
-            each()
-        asked = (1 << 40) - counted.checks
-        assert asked > 0
-        for checks in (k for k in (0, 1, 10) if k < asked):
-            with pytest.raises(limits.EndedError), limits.until(AfterChecks(checks).ended):
-                each()
 
 
 @every_row

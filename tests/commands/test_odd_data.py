@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 import os
 
 import numpy as np
 import pytest
 from engine import engine
 from naming import case_of
-from reference import random_rows, text_of
-from sampling import pairs_in_turn
 from solver_suite import TWO_CLASS
 
 from svmtool import registry
@@ -32,23 +29,14 @@ def model(path="m") -> linear.LinearModel:
 
 
 ODD = {
-    "empty": "",
-    "no-features": "1\n-1\n1\n",
-    "no-features-three": "1\n2\n3\n",
-    "one-class": "5 1:1 2:2\n5 1:0.5\n",
-    "one-class-negative": "-1 1:1 2:2\n-1 1:0.5\n",
-    "one-row": "1 1:1\n",
-    "one-bare-row": "3\n",
-    "zeros": "1 1:0 2:0\n-1 1:0\n",
-    "twins": "1 1:1\n-1 1:1\n",
-    "far-index": "1 200000:1\n-1 7:1\n",
-    "huge": "1 1:1e300 2:1\n-1 1:-1e300\n1 2:2\n",
-    "huge-far": "1 1:1e300 1999:1\n-1 1:-1e300\n1 2:2\n",
+    "empty": "", "no-features": "1\n-1\n1\n", "no-features-three": "1\n2\n3\n", "one-class": "5 1:1 2:2\n5 1:0.5\n",
+    "one-class-negative": "-1 1:1 2:2\n-1 1:0.5\n", "one-row": "1 1:1\n", "one-bare-row": "3\n",
+    "zeros": "1 1:0 2:0\n-1 1:0\n", "twins": "1 1:1\n-1 1:1\n", "far-index": "1 200000:1\n-1 7:1\n",
+    "huge": "1 1:1e300 2:1\n-1 1:-1e300\n1 2:2\n", "huge-far": "1 1:1e300 1999:1\n-1 1:-1e300\n1 2:2\n",
     "square-overflows": "1 1:1e200\n-1 2:1e200\n1 1:1\n",
-    "largest": "1 1:1.7976931348623157e308\n-1 1:-1.7976931348623157e308\n",
-    "tiny": "1 1:1e-300\n-1 1:-1e-300\n",
+    "largest": "1 1:1.7976931348623157e308\n-1 1:-1.7976931348623157e308\n", "tiny": "1 1:1e-300\n-1 1:-1e-300\n",
     "mixed": "1 1:1e150 2:1e-150\n-1 1:-1 2:1e10\n1 3:1\n-1 3:-1e5\n",
-}
+}  # fmt: skip
 
 
 OPTIONS = [], ["-B", 1], ["-B", -1], ["-c", "1e10"]
@@ -105,15 +93,10 @@ def test_start_that_is_no_number_is_refused(number, svm_train, here):
 
 WEIGHTS = "1e300 1 1 1"
 OVERFLOWS = {
-    "C": ["-c", "1e308"],
-    "tiny C": ["-c", "1e-300"],
-    "class weight": ["-w1", "1e300"],
-    "product of class weights": ["-w1", "1e300", "-w1", "1e300"],
-    "row weight": ["-W", "w"],
-    "bias": ["-B", "1e300"],
-    "tiny bias": ["-B", "1e-300"],
-    "start": ["-i", "start"],
-}
+    "C": ["-c", "1e308"], "tiny C": ["-c", "1e-300"], "class weight": ["-w1", "1e300"],
+    "product of class weights": ["-w1", "1e300", "-w1", "1e300"], "row weight": ["-W", "w"], "bias": ["-B", "1e300"],
+    "tiny bias": ["-B", "1e-300"], "start": ["-i", "start"],
+}  # fmt: skip
 
 
 FEATURES = 2, 60, 2000
@@ -142,45 +125,3 @@ def check_extreme(status: int, out: str, err: str) -> None:
     assert np.all(np.isfinite(model().W))
     gap = float(out.partition("Certified relative gap = ")[2].split()[0])
     assert 0 <= gap <= 1
-
-
-WIDE = {"narrow": (80, 6, 0.6), "dense": (80, 40, 0.9), "wide": (60, 700, 0.06), "wide-bias": (60, 700, 0.06)}
-
-
-@functools.cache
-def shaped(name: str) -> tuple[str, list]:
-    """(text, options) for each method of the solver."""
-    n, d, density = WIDE[name]
-    rng = np.random.default_rng(11)
-    X = random_rows(rng, n, d, density)
-    y = np.where(X @ rng.normal(size=d) + rng.normal(size=n) > 0, 1.0, -1.0)
-    return text_of(X, y), ["-B", 1] if name == "wide-bias" else []
-
-
-@pytest.mark.parametrize(("number", "shape"), pairs_in_turn(NUMBERS, list(WIDE)))
-def test_iteration_limit_and_strict(number, shape, svm_train):
-    data, options = shaped(shape)
-    fast = ["--method", "fast"] if number in (70, 71) else []  # print has no iterations to limit
-    common = ["-s", number, *fast, *options, "-c", 100, "--gap", "1e-13", "--max-iter", 1]
-    status, out, err = svm_train(*common, "d", "m", data=data)
-    assert status == 0
-    converged = err == ""
-    if not converged:
-        assert err.startswith("WARNING: not converged: ") and "--max-iter" in err and err.count("\n") == 1
-    assert np.all(np.isfinite(model().W))
-    assert svm_train(*common, "--strict", "d", "m")[0] == (0 if converged else 2)
-    assert os.path.exists("m"), "the model is written all the same"
-
-
-@every_number
-def test_time_limit(number, svm_train, out_of_time):
-    out_of_time()
-    data, options = shaped(list(WIDE)[NUMBERS.index(number) % len(WIDE)])
-    status, out, err = svm_train("-s", number, *options, "-c", 100, "--gap", "1e-13", "d", "m", data=data)
-    if status == 1 and "--add" in registry.find(number).supported:  # its state is nothing without the sums of all rows
-        assert err.startswith("m is not written: the run ended before") and err.count("\n") == 1
-        return
-    assert status == 0
-    if err:
-        assert err.startswith("WARNING: not converged: time limit reached") and err.count("\n") == 1
-    assert np.all(np.isfinite(model().W))

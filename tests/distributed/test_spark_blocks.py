@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 from naming import case_of
 from sampling import pairs_in_turn
-from spark_blocks import NUMBERS, Here, cut, every_number, far, in_memory, numbers_text, parse, same, settings_of
+from spark_blocks import NUMBERS, Here, cut, every_number, far, in_memory, numbers_text, same, settings_of
 from test_odd_data import ODD
 
 from svmtool import registry
-from svmtool.distributed.reading import _pieces
 from svmtool.distributed.train import DistributedFolds
-from svmtool.errors import DataError, SvmtoolError
+from svmtool.errors import SvmtoolError
 from svmtool.formats.svmlight import table
 from svmtool.limits import StopFlag
 from svmtool.params import Settings
@@ -26,12 +25,9 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 CASES = {
-    "plain": {},
-    "bias": {"bias": 1.0},
-    "weights": {"class_weights": ((1, 3.0), (2, 0.5))},
-    "no-rows-of-a-class": {"class_weights": ((1, 0.0),)},
-    "small-C": {"C": 1e-3},
-}
+    "plain": {}, "bias": {"bias": 1.0}, "weights": {"class_weights": ((1, 3.0), (2, 0.5))},
+    "no-rows-of-a-class": {"class_weights": ((1, 0.0),)}, "small-C": {"C": 1e-3},
+}  # fmt: skip
 
 
 def possible(number: int, case: str) -> bool:
@@ -123,23 +119,6 @@ def check_odd(number: int, name: str, tmp_path) -> None:
     assert np.all(np.isfinite(found.model.W)) and found.model.labels == expected.model.labels
     assert found.certificate.dual <= found.certificate.primal + 1e-9 * abs(found.certificate.primal)
     assert found.warnings == expected.warnings
-
-
-def texts(lines: list[bytes]) -> list[bytes]:
-    return [text for _, text in _pieces(0, lines)]
-
-
-@pytest.mark.parametrize("size", [1, 1 << 22])
-def test_lines_are_parsed_as_files_are(size, monkeypatch, tmp_path):
-    monkeypatch.setattr("svmtool.distributed.reading.CHUNK_BYTES", size)
-    text = numbers_text(3)
-    (tmp_path / "d").write_text(text)
-    a, b = table.read(str(tmp_path / "d")), parse(texts(text.encode().splitlines()))
-    for name in ("labels", "indptr", "indices", "values"):
-        np.testing.assert_array_equal(getattr(a, name), getattr(b, name))
-    assert a.n_features == b.n_features
-    with pytest.raises(DataError, match=r"line 150: .*token '1:x'"):
-        parse(texts([*text.encode().splitlines()[:149], b"1 1:x"]))
 
 
 @pytest.mark.parametrize(("number", "lost"), pairs_in_turn(NUMBERS, [(), (1, 2, 5, 40)]))

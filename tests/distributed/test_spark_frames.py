@@ -120,6 +120,7 @@ def test_predictions_are_those_of_the_api(svm, spark, frame, rows, arrays):
     ({"sample_weight": "none"}, "no column none"), ({"label": "none", "class_weight": "balanced"}, "no column none"),
     ({"features": "weight"}, "column weight must hold vectors"), ({"class_weight": "even"}, "must be a dict"),
     ({"solver": 0, "p": 0.1, "loss_power": 1.5}, "has no p: solver 11, 12 or 13 has"),
+    ({"solver": 30, "method": "paper"}, "has method='fast' only"),
 ])  # fmt: skip
 def test_what_does_not_apply(svm, frame, keywords, words):
     with pytest.raises(ValueError, match=words) as e:

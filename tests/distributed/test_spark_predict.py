@@ -22,14 +22,10 @@ from svmtool.distributed import session as spark_session  # noqa: E402
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")  # of pyspark 3.5's own sockets
 
 MODELS = {
-    "classes": ("-s", "2", "digits"),
-    "joint": ("-s", "4", "digits"),
-    "sure": ("-s", "0", "breast_cancer"),
-    "novelty": ("-s", "21", "breast_cancer"),
-    "regression": ("-s", "11", "diabetes"),
-    "ranks": ("-s", "43", "diabetes"),
-    "kernel": ("-t", "2", "-g", "0.01", "-b", "1", "digits"),
-}
+    "classes": ("-s", "2", "digits"), "joint": ("-s", "4", "digits"), "sure": ("-s", "0", "breast_cancer"),
+    "novelty": ("-s", "21", "breast_cancer"), "regression": ("-s", "11", "diabetes"),
+    "ranks": ("-s", "43", "diabetes"), "kernel": ("-t", "2", "-g", "0.01", "-b", "1", "digits"),
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")

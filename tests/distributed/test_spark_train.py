@@ -50,14 +50,7 @@ def test_invalid_masters_are_refused(master, words, svm_train):
     ("python", "words"),
     [
         ("ModuleNotFoundError: No module named 'svmtool'", "Python has no svmtool: install"),
-        ("ModuleNotFoundError: No module named 'numpy'", "Python has no numpy: install"),
-        ("ModuleNotFoundError: No module named 'svmtool.x'", "started: No module named 'svmtool.x'"),
         ("ModuleNotFoundError: No module named 'numpy._core.x'", "started: No module named 'numpy._core.x'"),
-        ("ImportError: cannot import name 'x' from 'svmtool.y' (y.py)", "started: cannot import name 'x'"),
-        (
-            "AttributeError: Can't get attribute 'X' on <module 'svmtool.y' from 'y.py'>",
-            "started: Can't get attribute 'X'",
-        ),
         ("java.io.IOException: No space left on device", "--spark: Spark's scratch disk is full"),
         ("ModuleNotFoundError: No module named 'svmtools'", "--spark: No module named 'svmtools'"),
     ],
@@ -100,18 +93,6 @@ def spark_train(session, svm_train, monkeypatch):
     """`svm_train` with --spark in the session of this file; status, stdout, stderr."""
     monkeypatch.setattr(train, "Session", lambda *_: contextlib.nullcontext(session))
     return lambda *argv, **more: svm_train("--spark", "local[2]", *argv, **more)
-
-
-@on_spark
-@pytest.mark.parametrize("argv", [(), ("-v", 2)], ids=str)
-def test_labels_that_are_targets(argv, spark_train, tmp_path):
-    path = tmp_path / "d"
-    path.write_text("".join(f"{k} 1:{k}\n" for k in range(101)))
-    status, _, err = spark_train("-q", "-s", 2, *argv, path, "m")
-    assert status == 0 and err.startswith(f"WARNING: {path} has 101 different labels, and -s 2 (l2svc) makes each ")
-    path.write_text("1.2 1:1\n1.9 1:2\n")
-    status, _, err = spark_train("-q", "-s", 2, *argv, path, "m")
-    assert status == 1 and "would both become class 1" in err and err.endswith("or -s 11 for regression\n")
 
 
 @on_spark
@@ -171,7 +152,7 @@ def test_folders_globs_and_compressed_files(spark_train, tmp_path):
 
 
 @on_spark
-@pytest.mark.parametrize("at", [1, 75, 149, 150])
+@pytest.mark.parametrize("at", [1, 149])
 def test_the_first_bad_line_is_named(at, spark_train, tmp_path):
     lines = numbers_text(2).splitlines()
     lines[-1] = "2 1:2 3:y"

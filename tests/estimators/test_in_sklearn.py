@@ -9,12 +9,11 @@ import pytest
 
 pytest.importorskip("sklearn", reason="needs scikit-learn: pip install 'svmtool[sklearn]'")
 
-from joblib import Parallel, delayed, parallel_backend  # noqa: E402
-from sklearn.base import clone  # noqa: E402
+from joblib import parallel_backend  # noqa: E402
 from sklearn.calibration import CalibratedClassifierCV  # noqa: E402
 from sklearn.datasets import load_breast_cancer  # noqa: E402
 from sklearn.ensemble import StackingClassifier  # noqa: E402
-from sklearn.exceptions import ConvergenceWarning, NotFittedError  # noqa: E402
+from sklearn.exceptions import ConvergenceWarning  # noqa: E402
 from sklearn.inspection import permutation_importance  # noqa: E402
 from sklearn.model_selection import GridSearchCV, cross_val_score  # noqa: E402
 from sklearn.multiclass import OneVsRestClassifier  # noqa: E402
@@ -26,18 +25,6 @@ import svmtool.sklearn as ours  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
 ALL = [getattr(ours, name) for name in ours.__all__]
-
-
-@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
-@pytest.mark.parametrize("make", [ours.LinearSVC, ours.SVC, ours.LSSVC])
-@pytest.mark.parametrize("data", [two_classes, iris])
-def test_probabilities(method, make, data):
-    X, y = data()
-    model = make(probability=method).fit(X, y)
-    p = model.predict_proba(X)
-    assert np.allclose(p.sum(axis=1), 1.0) and np.mean(model.classes_[p.argmax(axis=1)] == model.predict(X)) > 0.85
-    assert (pickle.loads(pickle.dumps(model)).predict_proba(X) == p).all()
-    assert not hasattr(make(), "predict_proba")
 
 
 @pytest.mark.parametrize("make", ALL)
@@ -74,14 +61,6 @@ def test_warnings_and_errors():
     with pytest.warns(ConvergenceWarning, match="LinearSVC: not converged: .*relative gap "):
         model = ours.LinearSVC(loss="hinge", C=100.0, max_iter=2).fit(X, y)
     assert not model.converged_ and model.gap_ > model.tol
-    with pytest.raises(ValueError, match="2 classes"):
-        ours.LinearSVC().fit(X, np.ones(len(X)))
-    with pytest.raises(ValueError, match="NaN"):
-        ours.SVC().fit(np.where(X > 20, np.nan, X), y)
-    with pytest.raises(NotFittedError):
-        ours.SVC().predict(X)
-    with pytest.raises(ValueError, match="'C' parameter"):
-        ours.LinearSVC(C=-1.0).fit(X, y)
     with pytest.raises(ValueError, match="LPSVC"):
         ours.LinearSVC(penalty="l1", loss="hinge").fit(X, y)
 
@@ -132,31 +111,6 @@ def test_callbacks_hear_of_each_iteration(make):
     told = Counting()
     make().set_callbacks(told).fit(X, y)
     count = told.calls.count("iteration begins")
-    assert told.calls == [
-        "setup",
-        "fit begins",
-        *["iteration begins", "iteration ends"] * count,
-        "fit ends",
-        "teardown",
-    ]
+    iterations = ["iteration begins", "iteration ends"] * count
+    assert told.calls == ["setup", "fit begins", *iterations, "fit ends", "teardown"]
     assert (count > 0) == (make is not ours.AdaptableLSSVC), "only a model by sums has no iterations"
-
-
-def test_fits_in_32_threads_have_the_bits_of_one_after_the_other():
-    X, y = iris()
-    kinds = [
-        ours.LinearSVC(), ours.LogisticRegression(), ours.LinearSVC(loss="hinge"), ours.SVC(), ours.NuSVC(nu=0.2),
-        ours.SVC(probability="sigmoid"), ours.LinearSVR(), ours.SVR(), ours.LpSVC(p=1.5), ours.LSSVC(),
-    ]  # fmt: skip
-    targets = [X[:, 0] if "SVR" in type(kind).__name__ else y for kind in kinds]
-
-    def values(k: int) -> bytes:
-        model = clone(kinds[k]).fit(X[:, 1:], targets[k])
-        found = getattr(model, "decision_function", model.predict)(X[:, 1:])
-        more = model.predict_proba(X[:, 1:]) if hasattr(model, "predict_proba") else found
-        return found.tobytes() + more.tobytes()
-
-    wanted = [values(k) for k in range(len(kinds))]
-    order = [k % len(kinds) for k in range(96)]
-    found = Parallel(n_jobs=32, backend="threading")(delayed(values)(k) for k in order)
-    assert found == [wanted[k] for k in order]

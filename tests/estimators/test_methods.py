@@ -18,12 +18,6 @@ from svmtool import api  # noqa: E402
 from svmtool.sklearn import base  # noqa: E402
 
 NUMBERS = {"LpSVC": 31, "LPSVC": 51, "OrdinalSVM": 43, "LSSVC": 70, "FastOneClassSVM": 80}
-every_estimator = pytest.mark.parametrize("name", NUMBERS)
-PRINTED = [
-    name
-    for name, number in NUMBERS.items()
-    if registry.default_method(number, kernel=name == "FastOneClassSVM") == "paper"
-]
 
 
 def rows_and_classes(name: str) -> tuple[np.ndarray, np.ndarray | None]:
@@ -32,8 +26,14 @@ def rows_and_classes(name: str) -> tuple[np.ndarray, np.ndarray | None]:
     return (X, None) if name == "FastOneClassSVM" else (X, (X[:, 0] + 0.3 * rng.normal(size=60) > 0.0).astype(int))
 
 
-def fitted(name: str, monkeypatch, **parameters):
-    """A fitted estimator, and the row that each run of it used."""
+def fitted(name: str, **parameters):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return getattr(estimators, name)(**parameters).fit(*rows_and_classes(name))
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_the_engine_is_the_default_and_the_papers_algorithm_runs_on_request(name, monkeypatch):
     used, plain = [], api.fit
 
     def noted(*args, **keywords):
@@ -42,25 +42,14 @@ def fitted(name: str, monkeypatch, **parameters):
         return done
 
     monkeypatch.setattr(base.api, "fit", noted)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return getattr(estimators, name)(**parameters).fit(*rows_and_classes(name)), used
-
-
-@every_estimator
-def test_the_engine_is_the_default(name, monkeypatch):
-    model, used = fitted(name, monkeypatch)
-    assert model.get_params()["method"] == "fast" and used and not any(row.printed for row in used)
-    same, _ = fitted(name, monkeypatch, method="fast")
-    assert same.gap_ == model.gap_ and same.objective_ == model.objective_
-
-
-@pytest.mark.parametrize("name", PRINTED)
-def test_the_papers_algorithm_on_request(name, monkeypatch):
-    fast, _ = fitted(name, monkeypatch)
-    paper, used = fitted(name, monkeypatch, method="paper")
+    fast = fitted(name)
+    assert fast.get_params()["method"] == "fast" and used and not any(row.printed for row in used)
+    if registry.default_method(NUMBERS[name], kernel=name == "FastOneClassSVM") != "paper":
+        return
+    used.clear()
+    paper = fitted(name, method="paper")
     assert used and all(row.printed and row.number == NUMBERS[name] for row in used)
     a, b = fast.certificate_, paper.certificate_
     assert max(a.dual, b.dual) <= min(a.primal, b.primal) + 1e-9 * abs(a.primal)
     with pytest.raises(ValueError, match="The 'method' parameter of"):
-        fitted(name, monkeypatch, method="printed")
+        fitted(name, method="printed")

@@ -52,7 +52,7 @@ def test_the_command_predicts_what_the_estimator_predicts(name, tmp_path, monkey
     for given in SETTINGS.get(name, [{}]):
         made = getattr(ours, name)(**given)
         kinds = CLASSES if is_classifier(made) else {"values": ([0.0, 1.0, 2.0], True)}
-        for kind, (classes, kept) in kinds.items():
+        for kind, (classes, kept) in list(kinds.items())[: 1 if given else None]:
             for several in (False, True):
                 y = np.array(classes)[GRADE if several else np.minimum(GRADE, 1)]
                 made.fit(X, y)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,22 +16,21 @@ import svmtool  # noqa: E402
 from svmtool.sklearn import LinearOneClassSVM, OneClassSVM  # noqa: E402
 
 KERNELS = [None, {"kernel": "linear"}, {"kernel": "rbf", "gamma": 0.3}, {"kernel": "poly", "gamma": 0.2, "coef0": 1.0}]
-SHARES = 1e-3, 0.1, 0.25, 1.0 - 1e-6
+SHARES = 1e-3, 0.25, 1.0 - 1e-6
 
 
 def sets():
     """Rows with a boundary through some of them: duplicates, whole numbers, far rows, few rows; and centred ones."""
-    for seed in range(1):
-        rng = np.random.default_rng(seed)
-        plain = rng.normal(size=(40, 3)) + 2.0
-        yield "plain", plain
-        yield "twice", np.repeat(plain[:20], 3, axis=0)
-        yield "whole", rng.integers(0, 3, size=(50, 4)) * (rng.random((50, 4)) < 0.6) + np.eye(1, 4)
-        yield "far", 1e6 + plain
-        yield "small", 1e-9 * plain
-        yield "few", plain[:3]
-        yield "sparse", (rng.random((60, 30)) < 0.1) * rng.integers(1, 4, size=(60, 30)) + np.eye(1, 30)
-        yield "centred", np.concatenate((plain, -plain))
+    rng = np.random.default_rng(0)
+    plain = rng.normal(size=(40, 3)) + 2.0
+    yield "plain", plain
+    yield "twice", np.repeat(plain[:20], 3, axis=0)
+    yield "whole", rng.integers(0, 3, size=(50, 4)) * (rng.random((50, 4)) < 0.6) + np.eye(1, 4)
+    yield "far", 1e6 + plain
+    yield "small", 1e-9 * plain
+    yield "few", plain[:3]
+    yield "sparse", (rng.random((60, 30)) < 0.1) * rng.integers(1, 4, size=(60, 30)) + np.eye(1, 30)
+    yield "centred", np.concatenate((plain, -plain))
 
 
 def fits(X, kernel, nu):
@@ -61,21 +59,3 @@ def test_nu_bounds_the_rows_outside_and_every_face_agrees(kernel, tmp_path):
                 for rows in (X, sp.csr_matrix(X)):
                     assert np.array_equal(svmtool.predict(read, rows), answers)
                 assert np.array_equal(np.where(estimator.decision_function(X) > 0.0, 1, -1), answers)
-
-
-def test_the_commands_call_the_same_rows_inside(command, svm_train):
-    """A model of Python by svm-predict, and one of svm-train."""
-    for name, X in sets():
-        Path("d").write_text(
-            "".join("1 " + " ".join(f"{j}:{v!r}" for j, v in enumerate(x, 1)) + "\n" for x in X.tolist())
-        )
-        for kernel, options in ((None, "-s 21"), (KERNELS[1], "-s 2 -t 0"), (KERNELS[2], "-s 2 -t 2 -g 0.3")):
-            with case_of(name, options):
-                done, _ = fits(X, kernel, 0.1)
-                svmtool.save_model(done, "m")
-                assert command("predict", "-q", "d", "m", "o").returncode == 0
-                assert np.array_equal(np.loadtxt("o"), svmtool.predict(done, X))
-                assert svm_train("-q", *options.split(), "-n", 0.1, "d", "m")[0] == 0
-                assert command("predict", "-q", "d", "m", "o").returncode == 0
-                outside = np.count_nonzero(np.loadtxt("o") < 0.0)
-                assert outside <= 0.1 * len(X) or outside == len(X) and name == "centred"

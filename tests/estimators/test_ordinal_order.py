@@ -31,8 +31,7 @@ FORMS = {
 def test_an_ordered_categorical_has_its_own_order(form):
     """Whatever its categories are: the model is that of the codes."""
     wanted = OrdinalSVM(C=2.0).fit(X, RANK)
-    names = (["low", "mid", "high", "top"], [7, -1, 30, 2], ["b", "d", "a", "c"], [0.5, 0.1, 1.5, -3.0])
-    for order in (*names, pd.IntervalIndex.from_breaks([-9, -0.8, 0, 0.8, 9])):
+    for order in (["low", "mid", "high", "top"], [7, -1, 30, 2], pd.IntervalIndex.from_breaks([-9, -0.8, 0, 0.8, 9])):
         for unused in (False, True):
             categories = pd.Index(["never", *order] if unused and isinstance(order, list) else order)
             y = pd.Categorical.from_codes(RANK + (len(categories) - 4), categories, ordered=True)

@@ -5,19 +5,11 @@ from __future__ import annotations
 import csv
 import io
 
-import numpy as np
 import pytest
 
 from svmtool.conversion.convert import Choices, convert
 from svmtool.errors import SvmtoolError
 from svmtool.formats import names as names_file
-
-RNG = np.random.default_rng(11)
-BELOW = {
-    "number": lambda n: [f"{v:g}" for v in RNG.normal(0, 50, n).round(1)],
-    "gaps": lambda n: ["NA" if v < 0.3 else f"{v:.2f}" for v in RNG.random(n)],
-    "class": lambda n: [("red", "blue")[v] for v in RNG.integers(0, 2, n)],
-}
 
 
 @pytest.fixture
@@ -39,34 +31,11 @@ def run(tmp_path, monkeypatch):
     return work
 
 
-@pytest.mark.parametrize("delimiter, mark, trial", [(",", "", 0), ("\t", "\ufeff", 1), (";", "", 2), (",", "", 3)])
-def test_names_above_numbers_are_names(trial, delimiter, mark, run):
-    """Whatever the other names are: numbers, quoted, empty; and with them no line is said."""
-    kinds = RNG.choice(list(BELOW), RNG.integers(0, 4))
-    columns = [BELOW["number"](5), *(BELOW[kind](5) for kind in kinds)]
-    others = RNG.choice(["2019", "1", "x", "", "7.5", 'q"t'], len(kinds), replace=False)
-    names = ["a, b" if trial % 3 == 0 else "age", *others]
-    order = RNG.permutation(len(columns))
-    lines = [[names[k] for k in order], *zip(*(columns[k] for k in order), strict=True)]
-    shown = [names[k] or f"column {at + 1}" for at, k in enumerate(order)]
-    assert run(lines, delimiter, mark) == (5, shown, [])
-
-
-@pytest.mark.parametrize("trial", range(4))
-def test_rows_are_rows(trial, run):
-    """A first row of numbers, two of them equal, or with a text that is also below: no line is said."""
-    columns = [BELOW[kind](6) for kind in RNG.choice(["number", "class"], RNG.integers(1, 4))]
-    columns.append(["4", *BELOW["number"](5)])
-    columns.append(["4", *BELOW["number"](5)])
-    for column in columns:
-        column[1] = column[0]
-    lines = [*zip(*columns, strict=True)]
-    assert run(lines) == (6, [f"column {k + 1}" for k in range(len(columns))], [])
-
-
 @pytest.mark.parametrize(
     "text, rows, about",
     [
+        ("age,2019,x\n31.5,red,NA\n-2,blue,0.25\n", 2, None),
+        ("4,4,red\n1,2,red\n3,5,blue\n", 3, None),
         ("2019,2020,2021\n1,2,3\n", 2, "row"),
         ("5\n1\n2\n", 3, "row"),
         ("1,2\n", 1, "row"),

@@ -11,16 +11,6 @@ from svmtool.errors import SvmtoolError
 from svmtool.formats import names as names_file
 
 
-def test_columns_and_values_in_any_order_are_placed_by_name(tmp_path, monkeypatch):
-    """Features of a one-hot column between others, as an edited file of names may have them."""
-    monkeypatch.chdir(tmp_path)
-    names = names_file.Names(("k=b", "x", "k=a", "z"), {}, "y", {"k": ("a", "b")})
-    names_file.write("d.names", names)
-    (tmp_path / "d.csv").write_text("z,y,k,x\n7,1,a,5\n0,2,b,6\n")
-    convert("d.csv", "d", Choices(names="d.names"), lambda text: None)
-    assert (tmp_path / "d").read_text() == "1 2:5 3:1 4:7 \n2 1:1 2:6 \n"
-
-
 @pytest.mark.parametrize(
     "features, one_hot, reason",
     [
@@ -62,24 +52,6 @@ def test_a_table_far_larger_than_its_rows_is_refused(tmp_path, monkeypatch):
             convert("d", target, Choices(), lambda text: None)
     convert("d", "d.npz", Choices(), lambda text: None)
     assert np.load("d.npz")["shape"].tolist() == [1, 2000000000]
-
-
-@pytest.mark.parametrize(
-    "content, reason",
-    [
-        ("a,y\n1,2\n".encode("utf-16"), "is not UTF-8 text"),
-        ("a,y\n1,2\n".encode("utf-16-le"), "line 1: the line contains a NUL byte"),
-        (b"a,y\n1,2\n1,\x002\n", "line 3: the line contains a NUL byte"),
-        (b'a,y\n1,"2"3\n', "line 2: not a table of text"),
-        (b'a,y\n1,2\n"1,2\n', "line 3: not a table of text"),
-        (b"a,y\n1_0,2\n", "column 'a' holds text"),
-    ],
-)
-def test_what_is_no_table(content, reason, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "d.csv").write_bytes(content)
-    with pytest.raises(SvmtoolError, match=reason):
-        convert("d.csv", "d", Choices(), lambda text: None)
 
 
 def test_names_of_any_letters_come_back(tmp_path, monkeypatch):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import xml.dom.minidom
 
@@ -161,26 +160,6 @@ def test_plot_has_the_names(inspect, svm_train, data, tmp_path, kind, beginning)
         texts = xml.dom.minidom.parseString(content).getElementsByTagName("text")
         words = ["".join(node.data for node in text.childNodes if node.nodeType == 3) for text in texts]
         assert words.count("a <b> & $c") == 5
-
-
-@pytest.mark.parametrize(
-    "content, reason",
-    [
-        ("{", "is no file of names"), ("{}", 'it lacks "format"'),
-        ('{"format": "svmtool names", "version": 2}', 'it lacks "format"'),
-        (json.dumps({"format": "svmtool names", "version": 1, "features": [1]}), "list of strings"),
-        (json.dumps({"format": "svmtool names", "version": 1, "classes": {"x": "y"}}), "must be integers"),
-        ('{"format": "svmtool names", "version": 1, "features": ["\\ud800"]}', "surrogates not allowed"),
-        ("[" * 100000, ""),
-    ],
-)
-def test_bad_names_are_refused(tmp_path, content, reason):
-    (tmp_path / "n").write_text(content)
-    if content.startswith("["):
-        assert names_file.read(str(tmp_path / "n")).features == (content,)
-        return
-    with pytest.raises(ValueError, match=re.escape(reason)):
-        names_file.read(str(tmp_path / "n"))
 
 
 def test_rows(inspect, tmp_path):

@@ -105,9 +105,7 @@ def test_page_of_two_classes(made, data):
     assert f"{100 * np.mean(model.predict(rows) == rows.labels):.2f} %" in text
 
 
-@pytest.mark.parametrize(
-    ("options", "said"), [("-s 1", True), ("-s 5", False), ("-s 0 -t 2", True)]
-)
+@pytest.mark.parametrize(("options", "said"), [("-s 1", True), ("-s 5", False), ("-s 0 -t 2", True)])
 def test_a_page_says_how_many_labels_are_certain(svm_train, data, options, said):
     assert svm_train("-q", *options.split(), "--gap", "1e-3", data / "breast_cancer", "m")[0] == 0
     page = report("m", str(data / "breast_cancer.t"), Names())
@@ -116,14 +114,6 @@ def test_a_page_says_how_many_labels_are_certain(svm_train, data, options, said)
     if found is not None:
         X, _ = api.read_svmlight(data / "breast_cancer.t")[:2]
         assert int(found[1]) == api.certified_mask(read("m"), X).sum()
-
-
-def test_page_of_ten_classes(made, data):
-    text = made(data / "digits", "-s", 3, "-c", 0.01, test=data / "digits.t")
-    check(text)
-    assert "worst: " in text and "median: " in text and "The most frequent confusions" in text
-    assert "Calibration" not in text
-    assert text.count("Positive for") >= 10
 
 
 def test_page_of_many_classes(made, tmp_path):
@@ -141,25 +131,25 @@ def test_page_of_many_classes(made, tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "options", "parts"),
-    [("breast_cancer", "-t 2 -g 0.001", ("Support vectors of each class",)),
-     ("breast_cancer", "-s 21 -n 0.3", ("inside", "outside")), ("digits", "-s 43", ("mean absolute error in ranks",))],
+    [("breast_cancer", "-t 2 -g 0.001", ["Support vectors of each class"]),
+     ("breast_cancer", "-s 21 -n 0.3", ["inside", "outside"]), ("digits", "-s 43", ["mean absolute error in ranks"]),
+     ("digits", "-s 3 -c 0.01", ["worst: ", "median: ", "The most frequent confusions", "Positive for"])],
 )  # fmt: skip
 def test_pages_of_other_models(made, data, name, options, parts):
     text = made(data / name, *options.split())
     check(text)
-    assert all(part in text for part in parts)
+    assert all(part in text for part in parts) and "Calibration" not in text
 
 
 def test_page_of_a_regression(made, data):
     metrics = pytest.importorskip("sklearn.metrics")
-    for options in (["-s", 3, "-t", 2, "-c", 100],):
-        text = made(data / "diabetes", *options)
-        check(text)
-        rows = table.read(str(data / "diabetes"))
-        predicted = read("m").predict(rows)
-        assert f"{metrics.mean_squared_error(rows.labels, predicted):.6g}" in text
-        assert f"{metrics.r2_score(rows.labels, predicted):.4f}" in text
-        assert "Residuals" in text
+    text = made(data / "diabetes", "-s", 3, "-t", 2, "-c", 100)
+    check(text)
+    rows = table.read(str(data / "diabetes"))
+    predicted = read("m").predict(rows)
+    assert f"{metrics.mean_squared_error(rows.labels, predicted):.6g}" in text
+    assert f"{metrics.r2_score(rows.labels, predicted):.4f}" in text
+    assert "Residuals" in text
 
 
 def test_labels_that_the_model_lacks(made, tmp_path):
@@ -217,10 +207,10 @@ def test_values_near_the_largest_number_have_a_page(tmp_path, command):
 
 def test_names_are_text_in_pictures_too(made, data):
     """A formula, letters that the font lacks, and what looks like the markup that a page needs changed."""
-    odd = "$\\frac$ 年 fill: #000000", "id=\"a\" <b> url(#b) <svg"
+    odd = "$\\frac$ 年 fill: #000000", 'id="a" <b> url(#b) <svg'
     text = made(data / "breast_cancer", "-s", 2, names=Names(odd * 15, {1: odd[1], -1: "plain"}))
     check(text)
-    for name in (odd[0], "id=\"a\" &lt;b&gt; url(#b) &lt;svg"):
+    for name in (odd[0], 'id="a" &lt;b&gt; url(#b) &lt;svg'):
         assert text.count(f">{name}</text>") > 5
 
 
