@@ -1,11 +1,11 @@
-"""The compiled state of the logistic loss compared with a simple implementation, margins of all sizes included."""
+"""Compiled loops of the logistic loss compared with a simple implementation, margins of all sizes included."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 import reference
-from loop_suite import halves
+from loop_suite import close, halves
 
 from svmtool.compiled.loops.loss import logistic_loops
 
@@ -28,3 +28,16 @@ def test_logistic_state():
         floor = 1e-3 * wanted[1] / (1.0 + np.abs(z))
         np.testing.assert_allclose(c[lo:hi], (cost * np.maximum(wanted[2], floor))[lo:hi], rtol=1e-14, atol=1e-300)
         assert np.all(u[:lo] == 9.0) and np.all(c[hi:] == 9.0)
+
+
+@pytest.mark.parametrize("n", [0, 1, 7, 50])
+def test_logistic_search(n):
+    rng = np.random.default_rng(n)
+    z, dz, cost = 3.0 * rng.normal(size=n), rng.normal(size=n), rng.random(n) + 0.1
+    for lo, hi in halves(n):
+        for t in (0.0, 0.3, 50.0):
+            out = np.empty(2)
+            logistic_loops.logistic_line_search(z, dz, cost, out, t, lo, hi)
+            _, b, bend = reference.logistic((z + t * dz)[lo:hi])
+            part = cost[lo:hi], dz[lo:hi]
+            close(out, [-float((part[0] * part[1]) @ b), float((part[0] * part[1] ** 2) @ bend)])

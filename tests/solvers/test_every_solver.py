@@ -14,8 +14,6 @@ from solver_suite import EVERYWHERE, LAYOUTS, PROBLEMS, SOME, Solved, every_path
 
 from svmtool.compiled import threads
 from svmtool.data import row_storage
-from svmtool.data.csr import CsrRows
-from svmtool.data.dense import DenseRows
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import MAX_RECORDS, StopFlag
 from svmtool.tolerances import LATE_RULE_SHARE
@@ -138,14 +136,6 @@ def test_same_bits_for_any_number_of_threads(case, turn, monkeypatch):
             assert a.certificate.line() == b.certificate.line()
 
 
-def test_blocks_are_more_than_one(monkeypatch):
-    """What the test above rests on."""
-    monkeypatch.setattr(row_storage, "BLOCK_WORK", SMALL_BLOCK)
-    p = PROBLEMS["tall"]
-    assert len(CsrRows(*reference.csr_of(p.X), 8).blocks) > 3
-    assert len(DenseRows(p.X).blocks) > 3
-
-
 @every_turn
 @every_path
 def test_a_run_that_is_ended_early(case, turn):
@@ -202,14 +192,14 @@ def test_interruption_keeps_the_best_iterate(case, turn):
             assert all(record["seconds"] >= 0 for record in seen)
 
 
-@pytest.mark.parametrize("number", [5, 6])
-def test_l1_with_a_free_bias_and_one_class(number):
+@pytest.mark.parametrize("number", [0, 5, 6])
+def test_a_free_bias_and_one_class(number):
     """The bias alone makes every loss 0, as far as rounding states."""
-    case = next(case for case in EVERYWHERE if case.row.number == number)
     p = PROBLEMS["tall-free"]
-    s = Solved(case, p._replace(y=np.ones_like(p.y)))
-    assert s.status is base.OPTIMAL and s.f == 0.0 and s.certificate.gap == 0.0
-    assert np.count_nonzero(s.w) == 1 and s.w[-1] > 0.0
+    for case in (case for case in EVERYWHERE if case.row.number == number):
+        s = Solved(case, p._replace(y=np.ones_like(p.y)))
+        assert s.status.converged and s.f == 0.0 and s.certificate.gap == 0.0
+        assert np.count_nonzero(s.w) == 1 and s.w[-1] > 0.0
 
 
 @every_row
@@ -220,29 +210,3 @@ def test_extreme_costs(case):
         s = Solved(case, p, gap=1e-8)
         assert s.status.converged, (C, s.status)
         assert s.certificate.gap <= 1e-8
-
-
-@pytest.fixture
-def spy(monkeypatch):
-    """Record calls of a function in `spy.taken`, by a label or by the value of label(arguments)."""
-
-    def install(owner, name, label):
-        plain = getattr(owner, name)
-
-        def noted(*args, **options):
-            install.taken.add(label(args) if callable(label) else label)
-            return plain(*args, **options)
-
-        monkeypatch.setattr(owner, name, noted)
-
-    install.taken = set()
-    return install
-
-
-@pytest.mark.parametrize("case", [case for case in EVERYWHERE if case.row.number == 0], ids=lambda case: case.id)
-def test_logistic_loss_of_one_class_vanishes_with_a_free_bias(case):
-    """There is no minimiser: the answer is where the loss is 0 in floating-point numbers."""
-    p = PROBLEMS["tall-free"]
-    s = Solved(case, p._replace(y=np.ones(len(p.y))))
-    assert s.status.converged and s.f == 0.0 and s.certificate.gap == 0.0
-    assert not np.any(s.w[:-1])
