@@ -11,7 +11,7 @@ from svmtool import api
 from svmtool.certify.linear import Certificate, Certifier
 from svmtool.data.csr import CsrRows
 from svmtool.data.dataset import DenseDataset
-from svmtool.models.certain import lengths, percent, within
+from svmtool.models.certain import lengths, within
 from svmtool.objectives import losses
 
 LOSSES = ("squared hinge", "logistic", "hinge", "modified Huber", "least squares")
@@ -107,9 +107,5 @@ def test_labels_of_several_classes_are_those_of_the_optimum(solver):
 
 
 def test_the_share_is_rounded_down():
-    assert [percent(169, 166), percent(3, 3), percent(100000, 99999), percent(0, 0)] == [
-        "98.2%",
-        "100%",
-        "99.9%",
-        "-nan%",
-    ]
+    shares = [percent(169, 166), percent(3, 3), percent(100000, 99999), percent(0, 0)]
+    assert shares == ["98.2%", "100%", "99.9%", "-nan%"]

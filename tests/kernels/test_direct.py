@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 from kernel_suite import run
@@ -11,7 +9,6 @@ from reference import csr_of
 
 from svmtool import registry
 from svmtool.certify.kernel import certify
-from svmtool.compiled.loops.kernel.kernel_loops import add_rest, pair_weights
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.kernels import direct
@@ -89,31 +86,3 @@ def test_other_sums_continue_by_face_steps(kind):
     state = Decomposition(problem, 10.0)
     _, at_minimum = direct.go_to_minimum(state)
     assert at_minimum and feasible(problem, state.a) and certified_gap(state) <= 1e-9
-
-
-def test_rows_without_cost_stay_out():
-    X, targets = raw()
-    y, cost = np.where(targets > np.median(targets), 1.0, -1.0), np.full(len(X), 10.0)
-    cost[::3] = 0.0
-    state = Decomposition(CSvc(Points(Kernel(LINEAR), DenseRows(X), None), y, cost), 10.0)
-    assert all(direct.go_to_minimum(state)) and feasible(state.problem, state.a)
-    few = CSvc(Points(Kernel(LINEAR), DenseRows(X[cost > 0]), None), y[cost > 0], cost[cost > 0])
-    other = Decomposition(few, 10.0)
-    direct.go_to_minimum(other)
-    assert not np.any(state.a[::3]) and state.value() == pytest.approx(other.value(), rel=1e-12)
-
-
-def test_weights_are_summed_with_their_rounding_errors():
-    """Terms of 1e11 whose sum is about 1: plain sums lose all of its digits."""
-    rng = np.random.default_rng(0)
-    n = 2000
-    values = np.round(rng.uniform(1e5, 1e6, n), 3)
-    coef = np.where(np.arange(n) % 2, 1e5, -1e5) * rng.choice([1.0, 1.1], n)
-    exact = sum(Fraction(c) * Fraction(v) for c, v in zip(coef.tolist(), values.tolist(), strict=True))
-    coef[-1] -= float(exact) / values[-1]
-    exact = sum(Fraction(c) * Fraction(v) for c, v in zip(coef.tolist(), values.tolist(), strict=True))
-    W, rest = np.zeros(1), np.zeros(1)
-    pair_weights(np.arange(n + 1), np.zeros(n, np.int32), values, coef, np.array([0, n]), W, rest, 1, 1)
-    add_rest(W, rest)
-    assert W[0] == pytest.approx(float(exact), rel=1e-9, abs=0.0)
-    assert abs(float(coef @ values) - float(exact)) > 1e-6 * abs(float(exact))

@@ -32,9 +32,6 @@ def last(steps):
     return point
 
 
-# The paper's variables
-
-
 @layouts
 @pytest.mark.parametrize("C", [0.05, 1.0, 20.0])
 def test_system_is_section_3(layout, C):
@@ -99,12 +96,6 @@ def test_a_removal_that_would_lose_the_digits_is_refused():
         lssvm.add(-np.eye(2, order="F"), np.zeros(2), slice(None), x, 1.0)
 
 
-# The optimum, and laws
-
-
-# Limits and odd data
-
-
 def test_a_limit_within_a_pass_keeps_the_rows_so_far():
     X, y = made(200, 3)
     seen: list[dict] = []
@@ -131,6 +122,3 @@ def test_many_features_are_refused_in_a_sentence(svm_train, monkeypatch):
     assert svm_train("-s", 70, "d", data="1 1:1\n-1 2:1\n")[0] == 0
     status, _, err = svm_train("-s", 70, "d", data="".join(f"{k % 2} {k + 1}:1\n" for k in range(9)))
     assert status == 1 and "are beyond the memory: use --method fast" in err
-
-
-# The command

@@ -90,7 +90,8 @@ def test_iterates_of_ordinal_regression_are_those_of_section_7(C):
     s, i = np.divmod(np.arange(20), 10)
     y = np.where(ranks[i] > s + 1, 1.0, -1.0)
     P = Problem(Pairs(X, i, s, 2), y, np.full(20, C), "squared hinge")
-    same(iterates(l2_svm_mfn(P, 1e-6, How("h1,h2", 50))), mfn_transcribed.ordinal(X, ranks, 0.5 / C))
+    written_out = np.hstack((X[i], -np.eye(2)[s]))  # (x_i, -e_s), the rows of Eq. 25
+    same(iterates(l2_svm_mfn(P, 1e-6, How("h1,h2", 50))), mfn_transcribed.appendix_a(written_out, y, 0.5 / C))
 
 
 @pytest.mark.parametrize("heuristics", ["h1,h2", "h3", "none"])

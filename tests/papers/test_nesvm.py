@@ -8,7 +8,6 @@ from reference import random_rows, text_of
 
 from svmtool import api
 from svmtool.papers import nesvm, nesvm_kernel
-from svmtool.papers.running import matrix
 from svmtool.params import Options
 
 KINDS = {50: "c-svm", 51: "lp-svm", 52: "ls-svm"}
@@ -124,25 +123,6 @@ def test_stages_and_the_rule_end_where_the_paper_says():
     assert {p.record["mu"] for p in one} == {2.0}
 
 
-PROBLEMS = {
-    "tall": (120, 4, 1.0), "wide": (20, 45, 0.3), "costly": (60, 5, 20.0), "cheap": (60, 5, 0.02),
-}  # fmt: skip
-
-
-def data_of(name):
-    n, d, C = PROBLEMS[name]
-    rng = np.random.default_rng(len(name))
-    X = random_rows(rng, n, d)
-    y = np.where(X[:, 0] + 0.7 * rng.standard_normal(n) > 0.1, 1.0, -1.0)
-    return X, y, C
-
-
-def iterates(number, task, count=40):
-    svm = nesvm.MODELS[KINDS[number]](matrix(task.rows), task.y, task.cost, task.free_bias)
-    points = nesvm.steps(svm, np.zeros(task.rows.d), 0.0, Options())
-    return [next(points).w for _ in range(count)]
-
-
 @pytest.mark.parametrize("number", (50, 52))
 def test_a_run_that_diverges_is_no_result(number):
     """1/2 w'Kw has no minimum where K is not positive semidefinite."""
@@ -153,7 +133,7 @@ def test_a_run_that_diverges_is_no_result(number):
 
 
 def test_a_kernel_matrix_that_does_not_fit_is_refused(svm_train, monkeypatch):
-    X, y, _ = data_of("tall")
+    X, y = random_rows(np.random.default_rng(4), 120, 4), np.tile((1.0, -1.0), 60)
     monkeypatch.setattr("svmtool.kernels.whole.available", lambda: 1000)
     for number in (50, 51, 52):
         status, _, error = svm_train("-s", str(number), "-t", "2", "d", data=text_of(X, y))

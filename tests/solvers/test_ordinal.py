@@ -155,7 +155,7 @@ def test_model_gives_the_ranks_of_the_thresholds(ranks, svm_train, command):
     assert quiet == (0, "", "")
 
 
-@pytest.mark.parametrize("ranks", [[2, 1], [1, 2, 3], list(range(10)), [7]], ids=str)
+@pytest.mark.parametrize("ranks", [[2, 1], list(range(10))], ids=str)
 def test_liblinears_predict_gives_our_ranks(ranks, reference, svm_train, command, tmp_path):
     X, labels = made(11, ranks, n=300)
     assert svm_train("-q", *ENGINE, "d", "m", data=text_of(X, labels))[0] == 0

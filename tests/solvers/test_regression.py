@@ -91,20 +91,17 @@ def test_warm_start_at_the_answer_stops_early(row):
         assert Solved(row, p, start=cold.w, max_iter=1, gap=1e-6).f <= cold.f * (1 + 1e-12), "the start is kept"
 
 
-@every_turn
-@every_path
-def test_same_bits_for_any_number_of_threads(case, turn, monkeypatch):
+@every_row
+def test_same_bits_for_any_number_of_threads(row, monkeypatch):
     monkeypatch.setattr(row_storage, "BLOCK_WORK", 16)
-    for k in share(case, turn, len(SOME), EVERYWHERE):
-        answers = []
-        for count in (1, 2, 3):
-            threads.set_count(count)
-            try:
-                answers.append(Solved(case, SOME[k], seed=5))
-            finally:
-                threads.set_count(None)
-        for other in answers[1:]:
-            assert answers[0].w.tobytes() == other.w.tobytes() and answers[0].result.history == other.result.history
+    answers = []
+    for count in (1, 3):
+        threads.set_count(count)
+        try:
+            answers.append(Solved(row, SOME[1], seed=5))
+        finally:
+            threads.set_count(None)
+    assert answers[0].w.tobytes() == answers[1].w.tobytes() and answers[0].result.history == answers[1].result.history
 
 
 @every_row
