@@ -11,7 +11,7 @@ from svmtool import api
 from svmtool.certify.linear import Certificate, Certifier
 from svmtool.data.csr import CsrRows
 from svmtool.data.dataset import DenseDataset
-from svmtool.models.certain import lengths, within
+from svmtool.models.certain import lengths, percent, within
 from svmtool.objectives import losses
 
 LOSSES = ("squared hinge", "logistic", "hinge", "modified Huber", "least squares")

@@ -70,7 +70,26 @@ def random_problem(seed: int, n: int, d: int, C: float = 1.0, bias: float = -1.0
     return Problem(X, y, C * rng.choice([0.5, 1.0, 3.0], n), bias, free)
 
 
-# numpy versions of the compiled loops, with the same results.
+def least_square(Q: np.ndarray, total: float, upper: np.ndarray) -> float:
+    """min 1/2 a'Qa over sum a = total, 0 <= a <= upper: by SLSQP, in units in which it is about 1, restarted until it
+    does not improve."""
+    a, best = total * upper / np.sum(upper), np.inf
+    scale = max(float(a @ Q @ a), 1e-300)
+    while True:
+        found = scipy.optimize.minimize(
+            lambda v, scale=scale: 0.5 * v @ Q @ v / scale,
+            a,
+            jac=lambda v, scale=scale: Q @ v / scale,
+            bounds=[(0.0, u) for u in upper],
+            constraints={"type": "eq", "fun": lambda v: np.sum(v) - total, "jac": lambda v: np.ones_like(v)},
+            method="SLSQP",
+            options={"maxiter": 2000, "ftol": 1e-16},
+        )
+        a = np.clip(found.x, 0.0, upper)
+        value = 0.5 * float(a @ Q @ a) * (total / float(np.sum(a))) ** 2
+        if not value < best * (1 - 1e-12):
+            return min(value, best)
+        best, scale = value, max(value, 1e-300)
 
 
 def line_minimiser(p: Problem, w: np.ndarray, step: np.ndarray) -> float:

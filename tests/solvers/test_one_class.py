@@ -53,16 +53,6 @@ def test_rows_about_the_origin_are_solved_at_zero(row, n, d, nu, other):
     assert np.linalg.norm(p.X.T @ a) <= 1e-6 * np.linalg.norm(p.X, axis=1) @ a
 
 
-@every_row
-def test_a_sum_of_rows_that_is_round_off_is_zero(row):
-    """With nu = 1 each multiplier is at its cost: the sum of rows that cancel is round-off in any order."""
-    for seed in range(5):
-        rng = np.random.default_rng(seed)
-        X = rng.normal(size=(40, 5)) * 10.0 ** rng.integers(-6, 7)
-        s = Solved(row, Problem(rng.permutation(np.vstack((X, -X))), np.full(80, 3.0), 1.0))
-        assert s.status.converged and not np.any(s.w) and s.certificate.gap <= 1e-10, seed
-
-
 @every_path
 @every_row
 def test_laws(row, path):

@@ -16,7 +16,6 @@ from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.formats.models import linear
 from svmtool.params import Settings
-from svmtool.solvers.shared import base
 from svmtool.training.reductions.ordinal import Ordinal
 from svmtool.training.validation import folds
 
@@ -115,16 +114,6 @@ def test_warm_start_at_the_answer_stops_at_once(svm_train):
     _, out, _ = svm_train(*ENGINE, "-i", "m", "d", "again")
     assert out.count("iter") == 0, out
     np.testing.assert_allclose(linear.read("again").W, linear.read("m").W, rtol=1e-9, atol=1e-12)
-
-
-def test_e_and_limits():
-    X, labels = made(9, [1, 2, 3])
-    for eps in (0.5, 1e-5):
-        s = Solved(X, labels, C=10.0, eps=eps)
-        at_zero = np.linalg.norm(s.p.gradient(np.zeros(7)))
-        assert s.status.converged and np.linalg.norm(s.p.gradient(s.beta)) <= eps * at_zero * (1 + 1e-9)
-    s = Solved(X, labels, max_iter=1, C=1e4)
-    assert s.status is base.ITERATIONS and np.all(np.diff(s.b) >= 0)
 
 
 # From the command line

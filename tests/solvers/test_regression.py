@@ -83,15 +83,6 @@ def test_laws(case, turn):
 
 
 @every_row
-def test_warm_start_at_the_answer_stops_early(row):
-    for p in SOME:
-        cold = Solved(row, p)
-        warm = Solved(row, p, start=cold.w, gap=1e-6)
-        assert warm.status.converged and warm.f <= cold.f * (1 + 1e-6)
-        assert Solved(row, p, start=cold.w, max_iter=1, gap=1e-6).f <= cold.f * (1 + 1e-12), "the start is kept"
-
-
-@every_row
 def test_same_bits_for_any_number_of_threads(row, monkeypatch):
     monkeypatch.setattr(row_storage, "BLOCK_WORK", 16)
     answers = []
