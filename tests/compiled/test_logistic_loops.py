@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 import reference
 from loop_suite import close, halves
+from reference import csr_of
 
 from svmtool.compiled.loops.loss import logistic_loops
+from svmtool.coordinate.logistic import LogisticCoordinateDescent
+from svmtool.data.csr import CsrRows
 
 # margins of all sizes and both signs, also where exp overflows or underflows
 MARGINS = np.concatenate(
@@ -41,3 +44,19 @@ def test_logistic_search(n):
             _, b, bend = reference.logistic((z + t * dz)[lo:hi])
             part = cost[lo:hi], dz[lo:hi]
             close(out, [-float((part[0] * part[1]) @ b), float((part[0] * part[1] ** 2) @ bend)])
+
+
+@pytest.mark.parametrize("C", [1e-6, 1e6])
+@pytest.mark.parametrize("bias", [-1.0, 1.5])
+@pytest.mark.parametrize("n, d", [(1, 1), (12, 5), (40, 60)])
+def test_logistic_epoch(n, d, bias, C):
+    p = reference.random_problem(5, max(n, 2), d, C, bias)._replace(loss="logistic")
+    descent, before = LogisticCoordinateDescent(CsrRows(*csr_of(p.X), d, bias), p.y, p.cost, 3), -np.inf
+    for _ in range(6):
+        descent.run()
+        alpha = descent.alpha()
+        np.testing.assert_allclose(alpha, p.cost * reference.logistic(-descent.t)[1], rtol=1e-12)
+        close(descent.w, p.A.T @ (alpha * p.y))
+        assert descent.dual_value() == pytest.approx(p.dual_value(alpha), rel=1e-9)
+        assert before * (1 - 1e-12) <= descent.dual_value() <= p.value(descent.w) * (1 + 1e-12)
+        before = descent.dual_value()

@@ -19,7 +19,7 @@ EXACT = {"rtol": 1e-10, "atol": 1e-12}
 
 
 def transcribed(K, y, C, t):
-    """Algorithm 2 of the paper (IJCNN 2015) line by line; K: of the mapping without its constant.  Yields alpha and g."""
+    """Algorithm 2 of the paper (IJCNN 2015) line by line, K without the constant; yields alpha and g."""
     N, nu = len(y), 1 / (2 * C)
     K = K + 1
     alpha, g = np.zeros(N), -np.ones(N)
