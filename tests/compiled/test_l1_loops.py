@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from loop_suite import close, made
+import reference
+from loop_suite import close
 from reference import csr_of
 
 from svmtool.compiled.loops.loss import l1_loops
@@ -52,23 +53,30 @@ def test_gram_epochs_and_column_epochs(n, d):
 
 
 @pytest.mark.parametrize("bias", [-1.0, 1.5])
-@pytest.mark.parametrize("n, d", [(0, 3), (1, 1), (12, 5), (3, 70)])
-def test_columns(n, d, bias):
-    """gather_columns(...), and what is made of them."""
-    rng, X, csr = made(n, d)
-    columns = Columns(CsrRows(*csr, d, bias))
-    starts, rows, values = columns.starts, columns.row_numbers, columns.values
-    c = rng.random(n) * (rng.random(n) < 0.7)
-    with_bias = np.hstack([X, np.full((n, 1), bias)]) if bias >= 0 else X
-    chosen = np.flatnonzero(rng.random(with_bias.shape[1]) < 0.6)
-    to_starts, to_rows = np.empty(len(chosen) + 1, np.int64), np.empty(n * len(chosen), np.int32)
-    to_values, squares = np.empty(n * len(chosen)), np.empty(len(chosen))
-    l1_loops.gather_columns(starts, rows, values, np.sqrt(c), chosen, to_starts, to_rows, to_values, squares, bias)
-    A = np.sqrt(c)[:, None] * with_bias[:, chosen]
-    close(squares, np.sum(A * A, axis=0))
-    found = np.zeros_like(A)
-    for k in range(len(chosen)):
-        found[to_rows[to_starts[k] : to_starts[k + 1]], k] = to_values[to_starts[k] : to_starts[k + 1]]
-    close(found, A)
-    weighted = Columns(CsrRows(*csr, d, bias)).weighted(chosen, c)
-    close(weighted.gram(), A.T @ A)
+@pytest.mark.parametrize("n, d", [(1, 1), (12, 5), (40, 60)])
+def test_hinge2_column_epochs(n, d, bias):
+    """hinge2_column_epoch(...): margins follow, each epoch lowers f, and the end is the minimum over the chosen."""
+    p = reference.random_problem(4, max(n, 2), d, 2.0, bias)._replace(l1=True)
+    columns = Columns(CsrRows(*csr_of(p.X), d, bias))
+    m = p.A.shape[1]
+    w, z, penalty = np.zeros(m), np.zeros(len(p.y)), np.ones(m)
+    chosen = np.arange(0, m, 2)
+    lists = columns.starts, columns.row_numbers, columns.values
+
+    def run() -> float:
+        return l1_loops.hinge2_column_epoch(*lists, 2.0 * p.cost * p.y, penalty, w, chosen, z, columns.bias)
+
+    before = p.value(w)
+    for _ in range(3):
+        run()
+        close(z, p.y * (p.A @ w))
+        assert p.value(w) <= before * (1 + 1e-12)
+        before = p.value(w)
+    left = first = run()
+    for _ in range(40000):
+        if left > 1e-10 * first:
+            left = run()
+    slope = p.A.T @ (-2.0 * p.cost * p.y * np.maximum(1.0 - z, 0.0))
+    assert np.all(np.delete(w, chosen) == 0.0)
+    assert violations(w, slope, penalty)[chosen].max() <= 1e-6
+    assert left <= 1e-6

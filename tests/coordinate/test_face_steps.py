@@ -53,16 +53,6 @@ def test_the_dual_rises_and_w_belongs_to_alpha(power, tube, bias):
         assert not tube or not np.any(np.minimum(p.alpha[:N], p.alpha[N:]))  # one side of a tube at most
 
 
-def test_where_no_variable_meets_an_end_the_system_is_solved():
-    p, A = epochs_over(2.0, False, -1.0, cost=1e-3)  # D is large: all are free
-    p.run()
-    assert np.all(p.alpha > 0.0)
-    for _ in range(10):  # each ends where a step gains a hundredth of the best one
-        face_steps(p, 1e7)
-    best = np.linalg.solve(A @ A.T + np.diag(p.diagonal), p.target)
-    np.testing.assert_allclose(p.alpha, best, rtol=1e-6)
-
-
 @pytest.mark.parametrize("power", [1.0, 2.0])
 def test_epochs_with_turns_need_fewer_visits_where_rows_depend(power):
     def visits(first: float) -> tuple[float, float]:
