@@ -18,7 +18,7 @@ BIASES = {"absent": (-1.0, False), "regularised": (2.0, False), "zero": (0.0, Fa
 every_layout = pytest.mark.parametrize("layout", LAYOUTS)
 LOSSES = {
     "hinge": ("hinge", 1.0), "squared": ("squared hinge", 2.0), "Huber": ("modified Huber", 2.0),
-    "least squares": ("least squares", 2.0), **{f"p{p:g}": ("Lp hinge", p) for p in (1.0, 1.3, 1.5, 1.7, 2.0)},
+    "least squares": ("least squares", 2.0), **{f"p{p:g}": ("Lp hinge", p) for p in (1.3, 1.7)},
 }  # fmt: skip
 every_bias = pytest.mark.parametrize("bias", BIASES)
 every_loss = pytest.mark.parametrize("loss", LOSSES)

@@ -9,6 +9,7 @@ from loop_suite import close, halves
 from reference import csr_of
 
 from svmtool.compiled.loops.loss import logistic_loops
+from svmtool.coordinate.hinge import MAX_CHUNK_ROWS, random_state
 from svmtool.coordinate.logistic import LogisticCoordinateDescent
 from svmtool.data.csr import CsrRows
 
@@ -60,3 +61,20 @@ def test_logistic_epoch(n, d, bias, C):
         assert descent.dual_value() == pytest.approx(p.dual_value(alpha), rel=1e-9)
         assert before * (1 - 1e-12) <= descent.dual_value() <= p.value(descent.w) * (1 + 1e-12)
         before = descent.dual_value()
+
+
+@pytest.mark.parametrize("z, s, strength", [(0.3, 0.5, 1.0), (-20.0, 1e-8, 1e9), (700.0, 0.999, 1e3), (5.0, 0.5, 0.0)])
+def test_best_logit_is_the_root(z, s, strength):
+    """logistic_loops.best_logit through one row with |x| given: the epoch ends where its equation holds."""
+    t = np.array([np.log(s) - np.log1p(-s)])
+    h = t[0] + z
+    x = np.sqrt(strength)
+    row = csr_of(np.array([[x]]))
+    # z comes from a bias feature whose weight is z: only this row, whose own share is x
+    w = np.array([0.0, z])
+    logistic_loops.logistic_epoch(
+        *row, np.ones(1), np.ones(1), np.array([x * x]), t, w,
+        np.empty(1, np.int64), random_state(1, 1)[1:], np.zeros(2), 1.0, MAX_CHUNK_ROWS, 0, 1,
+    )  # fmt: skip
+    left = t[0] + z + strength * (reference.logistic(-t)[1][0] - s)
+    assert abs(left) <= 0.011 * abs(h)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from naming import case_of
+from problem_laws import restated
 from reference import table_of
 from regression_problems import EVERYWHERE, PROBLEMS, SOME, Solved, every_path, every_row, optimum_of
 from sampling import every_turn
@@ -55,18 +56,11 @@ def check_optimum(name, p, s) -> None:
 @every_path
 def test_laws(case, turn):
     """What must not change when a problem is put differently."""
-    row, order = case.row, np.random.default_rng(0).permutation
+    row = case.row
     for k in share(case, turn, len(SOME), EVERYWHERE):
         p = SOME[k].of(row)
-        a, k = Solved(case, p), order(len(p.t))
-        same = {
-            "rows twice": p._replace(X=np.vstack([p.X] * 2), t=np.tile(p.t, 2), cost=np.tile(p.cost / 2, 2)),
-            "order": p._replace(X=p.X[k], t=p.t[k], cost=p.cost[k]),
-            "no cost, no row": p._replace(
-                X=np.vstack([p.X, p.X[:5]]), t=np.append(p.t, np.full(5, 9.0)), cost=np.append(p.cost, np.zeros(5))
-            ),
-        }
-        for law, other in same.items():
+        a = Solved(case, p)
+        for law, other in restated(p, "t").items():
             b = Solved(case, other)
             assert np.linalg.norm(a.w - b.w) <= 2 * a.radius, law
             assert b.f == pytest.approx(a.f, rel=1e-9), law
