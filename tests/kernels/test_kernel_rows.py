@@ -6,8 +6,7 @@ from reference import rows_in
 
 from svmtool.kernels import interior
 from svmtool.kernels import tiles as kernel_tiles
-from svmtool.kernels.problems import CSvc, Points
-from svmtool.kernels.rows import KernelRows, exact_sum
+from svmtool.kernels.problems import Points
 from svmtool.models.kernel_functions import Kernel
 
 
@@ -64,37 +63,6 @@ def test_tiles(case):
     P = np.empty((2, 10), np.float32)
     tiles.fill(part, 0, 10, P)
     assert P == pytest.approx(K[chosen[1:3], :10], rel=3e-6, abs=3e-6 * np.abs(K).max())
-
-
-@pytest.mark.parametrize("megabytes", [0.0, 0.01])
-def test_sums_of_rows_and_what_is_kept(megabytes):
-    X, sparse, kernel, _ = CASES["single sparse"]
-    K = kernel_matrix(X, kernel)
-    rows = KernelRows(kernel_tiles.tiles_of(rows_in("csr" if sparse else "dense", X), kernel), megabytes)
-    assert rows.capacity * 4 * 300 <= megabytes * 2**20
-    rng = np.random.default_rng(5)
-    f, truth = np.zeros(300), np.zeros(300)
-    for _ in range(30):
-        chosen = rng.permutation(300)[: rng.integers(1, 40)]
-        c = rng.normal(size=len(chosen))
-        rows.add(chosen, c, f, rng.random(len(chosen)) < 0.5)
-        truth += c @ K[chosen]
-        places = np.flatnonzero(rows.slot >= 0)
-        assert len(places) <= rows.capacity and np.array_equal(rows.owner[rows.slot[places]], places)
-        kept = rows.store[: rows.capacity * 300].reshape(-1, 300)[rows.slot[places]]
-        np.testing.assert_allclose(kept, K[places], rtol=0, atol=3e-6)
-    assert f == pytest.approx(truth, abs=1e-3)
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_exact_sum(case, part=70):
-    X, sparse, kernel, _ = CASES[case]
-    coef = np.random.default_rng(6).normal(size=300) * (np.arange(300) % 3 == 0)
-    problem = CSvc(Points(kernel, rows_in("csr" if sparse else "dense", X), None), np.ones(300), np.ones(300))
-    truth = coef @ kernel_matrix(X, kernel)
-    assert exact_sum(problem, coef, part=part) == pytest.approx(truth, rel=1e-9, abs=1e-9 * np.abs(truth).max())
-    of = np.array([3, 299, 100])
-    assert exact_sum(problem, coef, of, part) == pytest.approx(truth[of], rel=1e-9, abs=1e-9 * np.abs(truth).max())
 
 
 @pytest.mark.parametrize("sparse", [False, True])

@@ -107,15 +107,6 @@ def test_laws(method):
     assert silent[1] == pytest.approx(silent[2], abs=near)
 
 
-def test_warm_start_at_the_answer_stops_at_once(svm_train):
-    X, labels = made(7, [2, 4, 6, 8])
-    assert Solved(X, labels, start=Solved(X, labels).beta, gap=1e-6).result.iterations == 1
-    assert svm_train(*ENGINE, "d", "m", data=text_of(X, labels))[0] == 0
-    _, out, _ = svm_train(*ENGINE, "-i", "m", "d", "again")
-    assert out.count("iter") == 0, out
-    np.testing.assert_allclose(linear.read("again").W, linear.read("m").W, rtol=1e-9, atol=1e-12)
-
-
 # From the command line
 
 
