@@ -55,21 +55,20 @@ def parts_of(s) -> list[int]:
 
 
 def test_more_rows_than_a_working_set():
-    n = fosvm_kernel.WORKING_SET_SIZE + 500
-    close, s = (solve(cloud(n, 3, 16), KERNELS["narrow"], theta) for theta in (1e-8, 0.01))
-    assert parts_of(close) == parts_of(s) == [n]
-    assert close.short <= 1e-8 and s.short <= 0.01 and 0.99**2 * s.rho <= close.rho <= s.rho * (1 + 1e-7)
+    n = fosvm_kernel.WORKING_SET_SIZE + 100
+    s = solve(cloud(n, 3, 16), KERNELS["narrow"], 0.01)
+    assert parts_of(s) == [n] and s.short <= 0.01 and s.result.status is base.GAP
 
 
 def test_samples_of_many_rows():
     """Parts of the rows that double, until a fresh sample of the others is clean; or all rows."""
-    X = cloud(1500, 3, 14)
-    runs = [solve(X, KERNELS["rbf"], 0.05, 81, sample=40, seed=seed) for seed in (3, 3, 7)]
-    assert runs[0].alpha.tobytes() == runs[1].alpha.tobytes() != runs[2].alpha.tobytes()
+    X = cloud(3000, 3, 14)
+    runs = [solve(X, KERNELS["rbf"], 0.05, 81, sample=60, seed=seed) for seed in (3, 7)]
+    assert runs[0].alpha.tobytes() != runs[1].alpha.tobytes()
     parts = [n for s in runs for n in parts_of(s)]
-    assert all(n < 750 for n in parts) and len(parts) > 3, "parts"
+    assert all(n < 1500 for n in parts) and len(parts) > 2, "parts"
     for s in runs:
-        assert s.result.status.name == "sample" and "none of 40 sampled rows" in s.result.status.advice
+        assert s.result.status.name == "sample" and "none of 60 sampled rows" in s.result.status.advice
         assert 0.0 < np.mean(s.z < 0.95 * s.rho) <= 0.08
         assert s.result.gap == pytest.approx((1 - s.short) ** -2 - 1, rel=1e-4)
     s = solve(X[:800], KERNELS["narrow"], 0.1, 81, sample=100)

@@ -17,7 +17,7 @@ from svmtool.models.kernel_functions import RBF, Kernel
 from svmtool.solvers import alfpgm
 from svmtool.solvers.shared.base import Monitor
 
-EPS, STEPS = 1e-3, 20000
+EPS, STEPS = 1e-3, 5000
 TYPES = ["c-svc", "nu-svc", "one-class", "epsilon-svr", "nu-svr"]
 
 
