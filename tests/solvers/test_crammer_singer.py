@@ -10,6 +10,8 @@ from class_problems import PROBLEMS, SOME, Problem, Solved, every_row, random_pr
 from problem_laws import restated
 from sampling import every_turn, in_turn
 
+from svmtool.compiled import threads
+from svmtool.data import row_storage
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import StopFlag
 
@@ -106,11 +108,9 @@ def test_e_ends_within_liblinears_rule(row, method, eps, turn):
 
 
 @every_row
-def test_same_bits_from_any_number_of_threads_and_another_seed_the_same_optimum(row):
-    from svmtool.compiled import threads
-
-    p = random_problem(20, 20000, 12, 5)
-    found = []
+def test_same_bits_from_any_number_of_threads_and_another_seed_the_same_optimum(row, monkeypatch):
+    monkeypatch.setattr(row_storage, "BLOCK_WORK", 32)
+    p, found = random_problem(20, 600, 12, 5), []
     for k in (1, 2, 3):
         threads.set_count(k)
         found.append(Solved(row, p, gap=1e-4).W)

@@ -89,7 +89,7 @@ def test_least_squares_of_such_rows_too(solver):
 @pytest.mark.parametrize("solver", [1, 2, 40])
 def test_a_row_of_huge_numbers_among_others_costs_no_steps(solver, gap):
     """The sums of its squares leave no digits of the other rows' in a Gram matrix, which cannot be factorised then."""
-    for seed in range(8):
+    for seed in range(4):
         rng = np.random.default_rng(seed)
         X, y = np.round(rng.normal(size=(25, 10)), 3), np.where(rng.random(25) < 0.5, 1.0, -1.0)
         X[7] *= 1e9
