@@ -5,15 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from optima import Problem, minimiser, optimum
-from reference import csr_of, random_problem
+from reference import random_problem, rows_in
 
 from svmtool.certify.linear import Certificate, Certifier
-from svmtool.data.csr import CsrRows
-from svmtool.data.dense import DenseRows
 from svmtool.objectives import losses
 from svmtool.objectives.duality import relative_gap
 
-LAYOUTS = {"csr": lambda p: CsrRows(*csr_of(p.X), p.X.shape[1], p.bias), "dense": lambda p: DenseRows(p.X, p.bias)}
+LAYOUTS = ("csr", "dense")
 BIASES = {"absent": (-1.0, False), "regularised": (2.0, False), "zero": (0.0, False), "free": (1.0, True)}
 every_layout = pytest.mark.parametrize("layout", LAYOUTS)
 LOSSES = {
@@ -29,7 +27,7 @@ def problem(bias: str, seed: int = 4, n: int = 50, d: int = 7, C: float = 1.0, l
 
 
 def certify(p: Problem, w: np.ndarray, alpha: np.ndarray | None = None, layout: str = "csr") -> Certificate:
-    return Certifier(LAYOUTS[layout](p), losses.of(p.loss, p.power), p.y, p.cost, p.free).certify(w, alpha)
+    return Certifier(rows_in(layout, p.X, p.bias), losses.of(p.loss, p.power), p.y, p.cost, p.free).certify(w, alpha)
 
 
 @every_layout
