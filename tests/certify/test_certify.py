@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 from optima import Problem, minimiser, optimum
-from reference import csr_of, random_problem
+from reference import random_problem, rows_in
 
 from svmtool.certify.linear import Certificate, Certifier
-from svmtool.data.csr import CsrRows
-from svmtool.data.dense import DenseRows
 from svmtool.objectives import losses
 from svmtool.objectives.duality import relative_gap
 
-LAYOUTS = {"csr": lambda p: CsrRows(*csr_of(p.X), p.X.shape[1], p.bias), "dense": lambda p: DenseRows(p.X, p.bias)}
+LAYOUTS = ("csr", "dense")
 BIASES = {"absent": (-1.0, False), "regularised": (2.0, False), "zero": (0.0, False), "free": (1.0, True)}
 every_layout = pytest.mark.parametrize("layout", LAYOUTS)
 LOSSES = {
     "hinge": ("hinge", 1.0), "squared": ("squared hinge", 2.0), "Huber": ("modified Huber", 2.0),
-    "least squares": ("least squares", 2.0), **{f"p{p:g}": ("Lp hinge", p) for p in (1.0, 1.3, 1.5, 1.7, 2.0)},
+    "least squares": ("least squares", 2.0), **{f"p{p:g}": ("Lp hinge", p) for p in (1.3, 1.7)},
 }  # fmt: skip
 every_bias = pytest.mark.parametrize("bias", BIASES)
 every_loss = pytest.mark.parametrize("loss", LOSSES)
@@ -32,7 +27,7 @@ def problem(bias: str, seed: int = 4, n: int = 50, d: int = 7, C: float = 1.0, l
 
 
 def certify(p: Problem, w: np.ndarray, alpha: np.ndarray | None = None, layout: str = "csr") -> Certificate:
-    return Certifier(LAYOUTS[layout](p), losses.of(p.loss, p.power), p.y, p.cost, p.free).certify(w, alpha)
+    return Certifier(rows_in(layout, p.X, p.bias), losses.of(p.loss, p.power), p.y, p.cost, p.free).certify(w, alpha)
 
 
 @every_layout
@@ -77,49 +72,6 @@ def test_rows_of_cost_0_carry_no_multiplier():
     for _ in range(200):
         found = certify(p, rng.normal(size=p.A.shape[1]), alpha + 0.1 * rng.normal(size=len(alpha)))
         assert found.dual <= best.value * (1 + 1e-12)
-
-
-NUMBERS = st.floats(-4.0, 4.0, allow_subnormal=False)
-DRAWN = st.tuples(st.integers(1, 5), st.integers(1, 7)).flatmap(
-    lambda shape: st.tuples(
-        arrays(float, (shape[1], shape[0]), elements=NUMBERS),
-        arrays(float, shape[1], elements=st.sampled_from([-1.0, 1.0])),
-        arrays(float, shape[1], elements=st.sampled_from([0.0, 0.01, 1.0, 30.0])),
-        arrays(float, shape[1], elements=NUMBERS),  # targets
-        arrays(float, (2, shape[0] + 1), elements=NUMBERS),  # weights
-        arrays(float, shape[1], elements=st.floats(0.0, 40.0, allow_subnormal=False)),  # a dual point
-    )
-)
-
-
-@every_bias
-@every_loss
-@settings(max_examples=10, deadline=None)
-@given(drawn=DRAWN)
-@example(
-    (
-        np.zeros((2, 1)),
-        np.array([1.0, -1.0]),
-        np.array([30.0, 0.0]),
-        np.array([1.0, 0.0]),
-        np.ones((2, 2)),
-        np.array([0.95, 0.95]),
-    )
-)  # the free bias leaves round-off of the dual point
-def test_weak_duality_whatever_weights_and_dual_point(bias, loss, drawn):
-    """A bound from one w, or from any alpha, is never above the value at another w: targets and costs 0 included."""
-    X, y, cost, target, W, alpha = drawn
-    p = Problem(X, y, cost, *BIASES[bias], *LOSSES[loss])
-    certifies = Certifier(LAYOUTS["csr"](p), losses.of(p.loss, p.power), y, cost, p.free, target)
-    found = [certifies.certify(np.ascontiguousarray(w[: p.A.shape[1]]), a) for w in W for a in (None, alpha)]
-    for f, w in zip(found[::2], W, strict=True):
-        v = w[: p.A.shape[1]]
-        value = 0.5 * v @ (p.R * v) + cost @ p.l.value(target - y * (p.A @ v))
-        assert f.primal == pytest.approx(value, rel=1e-12, abs=1e-300)
-    least = min(f.primal for f in found)
-    size = float(cost @ (np.abs(target) + 100.0) ** 2)  # what rounding is measured by
-    for f in found:
-        assert 0.0 <= f.dual <= least + 1e-12 * size
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])

@@ -13,6 +13,7 @@ import sys
 import numpy as np
 from kernel_models import KERNELS, random_model
 
+from svmtool.compiled import ahead_of_time
 from svmtool.formats.models import kernel as kernel_model
 
 TRAIN = "\n".join(
@@ -50,14 +51,8 @@ def results(mode: str, folder) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in (folder / mode).iterdir()}
 
 
-def compiled_loops_exist() -> bool:
-    from svmtool import compiled
-
-    return any(os.path.exists(compiled.library_path(kind)) for kind in ("so", "o"))
-
-
 def test_scaling_training_and_prediction_give_the_same_bytes(tmp_path):
-    assert compiled_loops_exist(), "loops are not compiled for these sources: python -m svmtool.compiled.build says why"
+    assert ahead_of_time(), "loops are not compiled for these sources: python -m svmtool.compiled.build says why"
     rng = np.random.default_rng(9)
     (tmp_path / "d").write_text(TRAIN + "\n")
     (tmp_path / "t").write_text(

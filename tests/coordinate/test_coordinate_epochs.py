@@ -103,63 +103,6 @@ def test_the_dual_point_of_the_epochs_is_kept(system):
         assert p.dual_value(found.alpha) >= bounds[-1] * (1 - 1e-12)
 
 
-def descent_of(kind: str, p, X) -> DualCoordinateDescent:
-    """A descent of each kind over the rows X of a problem; C = 1."""
-    n = X.n
-    if kind == "tube":
-        targets = np.concatenate((p.X[:, 0] - 0.1, -p.X[:, 0] - 0.1))
-        signs = np.repeat((1.0, -1.0), n)
-        return DualCoordinateDescent(RepeatedRows(X, 2), signs, np.zeros(2 * n), np.ones(2 * n), 1, None, targets)
-    bent, upper = (0.5, np.inf) if kind == "squared hinge" else (0.0, 1.0)
-    return DualCoordinateDescent(X, p.y, np.full(n, bent), np.full(n, upper), 1)
-
-
-@pytest.mark.parametrize("kind", ["hinge", "squared hinge", "tube"])
-def test_an_epoch_in_pieces_is_the_epoch(kind, monkeypatch, tmp_path):
-    """The same bits for pieces of any length, with shrinking: on disk the memory is examined between them."""
-    p = reference.random_problem(4, 1000, 100)
-    X = CsrRows(*csr_of(p.X), 100, mapped=MappedArrays(10**12, str(tmp_path)))
-    whole, cut = (descent_of(kind, p, X) for _ in range(2))
-    pieces, shares = [], []
-    for k in range(12):
-        whole.run()
-        with monkeypatch.context() as m:
-            m.setattr(CsrRows, "pieces", lambda self, lo, hi, step=0, by=1 + k % 5: (
-                pieces.append(a) or (a, min(a + by, hi)) for a in range(lo, hi, by)
-            ))  # fmt: skip
-            cut.run()
-        assert np.array_equal(whole.alpha, cut.alpha) and np.array_equal(whole.w, cut.w)
-        assert np.array_equal(whole.limits, cut.limits) and np.array_equal(whole.state[:2], cut.state[:2])
-        shares.append(whole.active_share)
-    assert len(pieces) > 24 and min(shares) < 1.0
-
-
-@pytest.mark.parametrize("kind", ["hinge", "squared hinge", "tube"])
-def test_epochs_in_one_call_are_those_of_several(kind):
-    """The same bits and counts; a call ends where the range of the gradients or the visits say so."""
-    p = reference.random_problem(5, 200, 10)
-    X = CsrRows(*csr_of(p.X), 10)
-
-    one, several = (descent_of(kind, p, X) for _ in range(2))
-    ranges, visits = [], []
-    for _ in range(20):
-        one.run()
-        ranges.append(one.pg_range)
-        visits.append(one.visits)
-    limits = ((5, -1.0, np.inf), (9, -1.0, np.inf), (6, ranges[9], np.inf), (9, -1.0, 0.5 * (visits[11] + visits[12])))
-    for most, range_tol, max_visits in limits:
-        before = several.count
-        several.run(most, range_tol, max_visits)
-        ends = next(k + 1 for k in range(before, 20) if k + 1 - before >= (most if before else 1)
-                    or ranges[k] <= range_tol or visits[k] >= max_visits)  # fmt: skip
-        assert several.count == ends
-    while several.count < 20:
-        several.run(20 - several.count)
-    assert np.array_equal(one.alpha, several.alpha) and np.array_equal(one.w, several.w)
-    assert np.array_equal(one.limits, several.limits) and one.visits == pytest.approx(several.visits, rel=1e-12)
-    assert min(np.diff(visits)) < 1.0
-
-
 def test_passes_over_rows_on_disk_look_at_the_memory(monkeypatch, tmp_path):
     """Every few chunks, and chunks of rows that are left after shrinking lie no further apart than all rows' do."""
     n, d = 40_000, 50
@@ -204,9 +147,3 @@ def test_dual_rule_is_followed_by_the_primal_rule():
     exact, _ = share_of(Rule(range=1e-6))
     early, share = share_of(Rule(range=1e-6, late=late))
     assert share <= late and early <= exact
-
-
-def test_a_rule_that_epochs_meet_is_not_replaced():
-    task = uneven(C=0.01)
-    plain, late = (solve_mfn(task, Monitor(), Rule(range=0.1, late=share), method="epochs") for share in (None, 1.0))
-    assert plain.status is late.status and np.array_equal(plain.w, late.w)

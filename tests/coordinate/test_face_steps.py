@@ -53,42 +53,6 @@ def test_the_dual_rises_and_w_belongs_to_alpha(power, tube, bias):
         assert not tube or not np.any(np.minimum(p.alpha[:N], p.alpha[N:]))  # one side of a tube at most
 
 
-def test_face_steps_may_come_before_any_epoch():
-    p, A = epochs_over(2.0, False, -1.0, face_first=0.0)
-    for _ in range(3):
-        before = dual(p, A)
-        p.run()
-        assert dual(p, A) > before
-
-
-def test_where_no_variable_meets_an_end_the_system_is_solved():
-    p, A = epochs_over(2.0, False, -1.0, cost=1e-3)  # D is large: all are free
-    p.run()
-    assert np.all(p.alpha > 0.0)
-    for _ in range(10):  # each ends where a step gains a hundredth of the best one
-        face_steps(p, 1e7)
-    best = np.linalg.solve(A @ A.T + np.diag(p.diagonal), p.target)
-    np.testing.assert_allclose(p.alpha, best, rtol=1e-6)
-
-
-def test_nothing_is_done_where_no_variable_is_free_or_no_work_allowed():
-    p, _ = epochs_over(1.0, False, -1.0)
-    assert face_steps(p, 1e6)[0] == 0.0
-    p.run()
-    before = p.alpha.copy()
-    assert face_steps(p, 10.0)[0] == 0.0
-    assert np.array_equal(p.alpha, before)
-
-
-def test_step_without_gain_is_undone(monkeypatch):
-    p, _ = epochs_over(1.0, False, -1.0)
-    p.run()
-    alpha, w = p.alpha.copy(), p.w.copy()
-    monkeypatch.setattr(p, "dual_value", lambda: 0.0)
-    assert face_steps(p, 1e6)[0] > 0.0
-    assert np.array_equal(p.alpha, alpha) and np.array_equal(p.w, w)
-
-
 @pytest.mark.parametrize("power", [1.0, 2.0])
 def test_epochs_with_turns_need_fewer_visits_where_rows_depend(power):
     def visits(first: float) -> tuple[float, float]:
@@ -104,11 +68,3 @@ def test_epochs_with_turns_need_fewer_visits_where_rows_depend(power):
     (alone, first), (together, second) = visits(np.inf), visits(8.0)
     assert second >= first * (1 - 1e-9)
     assert together < alone
-
-
-def test_resuming_goes_on_from_the_point_given():
-    p, A = epochs_over(1.0, False, -1.0)
-    alpha = np.linspace(0.0, 10.0, N)
-    p.resume(alpha)
-    assert np.array_equal(p.alpha, alpha) and p.complete
-    np.testing.assert_allclose(p.w, A.T @ alpha, atol=1e-9)

@@ -6,12 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from reference import csr_of, random_rows, table_of
+from reference import random_rows, table_of
 
 from svmtool import registry
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
-from svmtool.objectives.class_rows import ClassTask
 from svmtool.params import Settings
 from svmtool.training.reductions.crammer_singer import CrammerSinger
 
@@ -103,8 +102,3 @@ class Solved:
         self.model = problems.model(self.W)
         self.f = p.value(self.W)
         self.radius = 2.0 * np.sqrt(2.0 * GAP * self.f) + 1e-9
-
-
-def task_of(p: Problem) -> ClassTask:
-    """The problem of three or more classes as a task."""
-    return ClassTask(CsrRows(*csr_of(p.X), p.X.shape[1], p.bias), p.number, p.k, p.cost)

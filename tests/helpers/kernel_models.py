@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from reference import csr_of
 
 from svmtool.data.dataset import Dataset
 from svmtool.models.kernel import CLASSIFIER_TYPES, KernelModel
@@ -36,9 +37,9 @@ def kernel_value(kernel: Kernel, x: np.ndarray, z: np.ndarray) -> float:
 
 def table_of(X: np.ndarray, rng: np.random.Generator | None = None, shift: int = 0) -> Dataset:
     """The non-zeros of dense rows as a Dataset with labels 0; shift: added to every index."""
-    indptr = np.concatenate(([0], np.cumsum(np.count_nonzero(X, axis=1)))).astype(np.int64)
-    indices = (np.nonzero(X)[1] + shift).astype(np.int32)
-    return Dataset(np.zeros(len(X)), indptr, indices, X[X != 0], int(indices.max(initial=-1)) + 1)
+    indptr, indices, values = csr_of(X)
+    indices += np.int32(shift)
+    return Dataset(np.zeros(len(X)), indptr, indices, values, int(indices.max(initial=-1)) + 1)
 
 
 def random_model(rng: np.random.Generator, kernel: Kernel, svm_type: str, k: int, m: int, d: int, shift: int = 0):

@@ -8,6 +8,7 @@ import numpy as np
 import reference_kernel
 import scipy.optimize
 from kernel_models import table_of
+from reference import text_of as text  # noqa: F401
 
 from svmtool import registry
 from svmtool.certify.kernel import certificate_of, certify_lp
@@ -155,11 +156,3 @@ def oracle(row: registry.Solver, problem) -> Certified:
 
 
 NORMAL = np.random.default_rng(5).standard_normal((30, 5))
-
-
-def text(X: np.ndarray, labels) -> str:
-    """Dense rows as a file's text, zeros left out."""
-    return "".join(
-        f"{label:g} {' '.join(f'{j + 1}:{v:.17g}' for j, v in enumerate(row) if v)}\n"
-        for label, row in zip(labels, X, strict=True)
-    )

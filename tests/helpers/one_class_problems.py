@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-import scipy.optimize
-from reference import random_rows, table_of
+from reference import least_square, random_rows, table_of
 
 from svmtool import registry
 from svmtool.params import Settings
@@ -49,25 +48,7 @@ class Problem(NamedTuple):
 
 
 def optimum(p: Problem) -> float:
-    """By SLSQP over the dual, in units in which it is about 1; restarted until it does not improve."""
-    a, Q = p.nu * p.cost, p.X @ p.X.T
-    scale = max(float(a @ Q @ a), 1e-300)
-    best = np.inf
-    while True:
-        found = scipy.optimize.minimize(
-            lambda v, scale=scale: 0.5 * v @ Q @ v / scale,
-            a,
-            jac=lambda v, scale=scale: Q @ v / scale,
-            bounds=[(0.0, c) for c in p.cost],
-            constraints={"type": "eq", "fun": lambda v: np.sum(v) - p.k, "jac": lambda v: np.ones_like(v)},
-            method="SLSQP",
-            options={"maxiter": 2000, "ftol": 1e-16},
-        )
-        a = np.clip(found.x, 0.0, p.cost)
-        value = 0.5 * float(a @ Q @ a)
-        if not value < best * (1 - 1e-12):
-            return -min(value, best)
-        best, scale = value, max(value, 1e-300)
+    return -least_square(p.X @ p.X.T, p.k, p.cost)
 
 
 def random_problem(seed: int, n: int, d: int, nu: float, shift: float = 1.0, equal: bool = False) -> Problem:

@@ -70,37 +70,26 @@ def random_problem(seed: int, n: int, d: int, C: float = 1.0, bias: float = -1.0
     return Problem(X, y, C * rng.choice([0.5, 1.0, 3.0], n), bias, free)
 
 
-# numpy versions of the compiled loops, with the same results.
-
-
-def splitmix(seed: int, k: int) -> int:
-    """The k-th number (from 1 on) of the generator splitmix64, without its lowest bit."""
-    mask = (1 << 64) - 1
-    z = (seed + k * 0x9E3779B97F4A7C15) & mask
-    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & mask
-    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & mask
-    return (z ^ (z >> 31)) >> 1
-
-
-def xorshift(state: int) -> int:
-    mask = (1 << 64) - 1
-    state ^= (state << 13) & mask
-    state ^= state >> 7
-    return state ^ ((state << 17) & mask)
-
-
-def hinge2_state(z, target, cost, y, c):
-    """loss, u, new c, change of c, and (changed rows, active rows, sum of target alpha)."""
-    slack = np.maximum(target - z, 0.0)
-    now = np.where(slack > 0, 2.0 * cost, 0.0)
-    counts = [np.count_nonzero(now != c), np.count_nonzero(now), float((now * target) @ slack)]
-    return float(cost @ slack**2), -now * slack * y, now, now - c, counts
-
-
-def hinge2_line_search(z, dz, target, cost, t):
-    """First and second derivative of sum C max(0, target - z - t dz)^2 at t."""
-    slack = np.maximum(target - z - t * dz, 0.0)
-    return -2.0 * float((cost * dz) @ slack), 2.0 * float((cost * dz * dz) @ (slack > 0))
+def least_square(Q: np.ndarray, total: float, upper: np.ndarray) -> float:
+    """min 1/2 a'Qa over sum a = total, 0 <= a <= upper: by SLSQP, in units in which it is about 1, restarted until it
+    does not improve."""
+    a, best = total * upper / np.sum(upper), np.inf
+    scale = max(float(a @ Q @ a), 1e-300)
+    while True:
+        found = scipy.optimize.minimize(
+            lambda v, scale=scale: 0.5 * v @ Q @ v / scale,
+            a,
+            jac=lambda v, scale=scale: Q @ v / scale,
+            bounds=[(0.0, u) for u in upper],
+            constraints={"type": "eq", "fun": lambda v: np.sum(v) - total, "jac": lambda v: np.ones_like(v)},
+            method="SLSQP",
+            options={"maxiter": 2000, "ftol": 1e-16},
+        )
+        a = np.clip(found.x, 0.0, upper)
+        value = 0.5 * float(a @ Q @ a) * (total / float(np.sum(a))) ** 2
+        if not value < best * (1 - 1e-12):
+            return min(value, best)
+        best, scale = value, max(value, 1e-300)
 
 
 def line_minimiser(p: Problem, w: np.ndarray, step: np.ndarray) -> float:
@@ -109,54 +98,6 @@ def line_minimiser(p: Problem, w: np.ndarray, step: np.ndarray) -> float:
     while p.gradient(w + high * step) @ step < 0:
         high *= 2.0
     return scipy.optimize.brentq(lambda t: float(p.gradient(w + t * step) @ step), 0.0, high, xtol=1e-15, rtol=1e-14)
-
-
-def dcd_epoch(A, y, diagonal, upper, alpha, w, active, above, below, random, chunk):
-    """One epoch of dual coordinate descent over the rows `active` of A, by chunks; changes alpha and w.
-
-    Returns largest and smallest projected gradient, rows left, random state.
-    """
-    largest, smallest, gone = -np.inf, np.inf, set()
-    chunks = [active[k : k + chunk] for k in range(0, len(active), chunk)]
-    for c in range(len(chunks)):
-        random = xorshift(random)
-        other = c + (random >> 1) % (len(chunks) - c)
-        chunks[c], chunks[other] = chunks[other], chunks[c]
-        for i in chunks[c]:
-            g = y[i] * float(A[i] @ w) - 1.0 + alpha[i] * diagonal[i]
-            low, high = alpha[i] == 0, alpha[i] == upper[i]
-            if (low and g > above) or (high and g < below):
-                gone.add(i)
-                continue
-            projected = min(g, 0.0) if low else max(g, 0.0) if high else g
-            largest, smallest = max(largest, projected), min(smallest, projected)
-            if abs(projected) > 1e-12:
-                new = np.clip(alpha[i] - g / max(float(A[i] @ A[i]) + diagonal[i], 1e-300), 0.0, upper[i])
-                w += (new - alpha[i]) * y[i] * A[i]
-                alpha[i] = new
-    return largest, smallest, [i for i in active if i not in gone], random
-
-
-def smoothed(xi, beta, p, sigma, cap):
-    """min over v of l(v) + sigma/2 (v - xi - beta/sigma)^2 - beta^2/(2 sigma) for l = max(0, v)^p (p = 1: cap times
-    it), its slope b in xi, and that slope's derivative; for each row, by bisection."""
-    value, b, bend = np.empty_like(xi), np.empty_like(xi), np.empty_like(xi)
-    for i, t in enumerate(xi + beta / sigma):
-        if p == 1.0:
-            v = min(t, 0.0) if t < cap / sigma else t - cap / sigma
-            bend[i] = sigma if 0.0 < t < cap / sigma else 0.0
-            loss, b[i] = cap * max(v, 0.0), sigma * (t - v)
-        else:
-
-            def pull(v, t=t):
-                return p * max(v, 0.0) ** (p - 1.0) + sigma * (v - t)
-
-            v = t if t <= 0 else scipy.optimize.brentq(pull, 0.0, t, xtol=1e-300, rtol=1e-15)
-            steep = p * (p - 1.0) * v ** (p - 2.0) if v > 0 else 0.0
-            bend[i] = 1.0 / (1.0 / steep + 1.0 / sigma) if v > 0 else 0.0
-            loss, b[i] = max(v, 0.0) ** p, p * max(v, 0.0) ** (p - 1.0)
-        value[i] = loss + 0.5 * sigma * (v - t) ** 2 - 0.5 * beta[i] ** 2 / sigma
-    return value, b, bend
 
 
 def logistic(z):

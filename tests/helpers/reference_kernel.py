@@ -36,76 +36,41 @@ def kernel_matrix(problem: KernelProblem) -> np.ndarray:
     return K
 
 
-def solve(
-    problem: KernelProblem, monitor: Monitor, eps: float = 1e-3, cache_mb: float = 100.0, shrinking: bool = True
-) -> KernelResult:
-    """Solve to a violation of eps, or to monitor's gap; cache_mb and shrinking are ignored."""
-    K, row, y, upper = kernel_matrix(problem), problem.row, problem.y, problem.upper
-    diagonal = K[row, row]
-    a = problem.start.copy()
-    signed = np.zeros(len(K))
-    np.add.at(signed, row, y * a)
-    G = y * (K @ signed)[row] + problem.p
+def solve(problem: KernelProblem, monitor: Monitor, eps: float = 1e-3) -> KernelResult:
+    """Solve to a violation of eps, or to monitor's gap."""
+    K, y, upper, a = kernel_matrix(problem), problem.y, problem.upper, problem.start.copy()
+    Q = y[:, None] * K[np.ix_(problem.row, problem.row)] * y
+    G, diagonal = Q @ a + problem.p, np.diag(Q)
+    sides = [y > 0, y < 0] if problem.two_sums else [np.ones(len(y), bool)]
     status, iterations = None, 0
     while status is None:
         if iterations % WATCH_INTERVAL == 0:
-            status = evaluate(problem, monitor, a, G)
+            found = certificate_of(problem, a, G, *multipliers(problem, a, G))
+            status = monitor.step(found.primal, found.dual, found.gap)
             if status is not None:
                 break
-        i, j, violation = best_pair(problem, K, diagonal, a, G)
-        if violation <= eps or i < 0:
+        q, grows, shrinks = -y * G, a < upper, a > 0
+        up, low = np.where(y > 0, grows, shrinks), np.where(y > 0, shrinks, grows)
+        ranges = [np.max(q[up & s], initial=-np.inf) - np.min(q[low & s], initial=np.inf) for s in sides]
+        side = sides[int(np.argmax(ranges))]
+        if not max(ranges) > eps:
             status = RULE
             break
-        curvature = diagonal[i] + diagonal[j] - 2.0 * K[row[i], row[j]]
-        step = (-y[i] * G[i] + y[j] * G[j]) / (curvature if curvature > 0 else TAU)
-        distance_i = upper[i] - a[i] if y[i] > 0 else a[i]
-        distance_j = a[j] if y[j] > 0 else upper[j] - a[j]
-        step = min(step, distance_i, distance_j)
-        for t, distance, way in ((i, distance_i, y[i] * step), (j, distance_j, -y[j] * step)):
-            a[t] = (upper[t] if way > 0 else 0.0) if step == distance else a[t] + way
-        if step <= 0.0 or (a[i] == a[i] + y[i] * step and a[j] == a[j] - y[j] * step):
-            status = PRECISION
-        G += y * step * (K[row[i]] - K[row[j]])[row]
+        i = int(np.argmax(np.where(up & side, q, -np.inf)))
+        b = np.where(low & side, q[i] - q, 0.0)
+        curvature = diagonal[i] + diagonal - 2.0 * y[i] * y * Q[i]
+        j = int(np.argmax(np.where(b > 0, b * b / np.where(curvature > 0, curvature, TAU), -np.inf)))
+        distances = upper[i] - a[i] if y[i] > 0 else a[i], a[j] if y[j] > 0 else upper[j] - a[j]
+        step = min(b[j] / max(curvature[j], TAU), *distances)
+        for t, distance, way in ((i, distances[0], y[i]), (j, distances[1], -y[j])):
+            a[t] = (upper[t] if way > 0 else 0.0) if step == distance else a[t] + way * step
+        G += step * (y[i] * Q[i] - y[j] * Q[j])
+        status = None if step > 0.0 else PRECISION
         iterations += 1
     rho, r = multipliers(problem, a, G)
     found = certificate_of(problem, a, G, rho, r)
     monitor.step(found.primal, found.dual, found.gap)
     return KernelResult(a, rho, r, -found.dual, found.gap, iterations, status, G)
-
-
-def evaluate(problem, monitor, a, G):
-    """Pass the state to the monitor; returns its Status, or None."""
-    rho, r = multipliers(problem, a, G)
-    found = certificate_of(problem, a, G, rho, r)
-    return monitor.step(found.primal, found.dual, found.gap)
-
-
-def systems(problem, a):
-    """(I_up, I_low): y a can increase; y a can decrease.  bool[m] each."""
-    y = problem.y
-    grows, shrinks = a < problem.upper, a > 0
-    return np.where(y > 0, grows, shrinks), np.where(y > 0, shrinks, grows)
-
-
-def best_pair(problem, K, diagonal, a, G):
-    """(i, j, violation); i is -1 if there is no pair."""
-    y, row = problem.y, problem.row
-    q = -y * G
-    up, low = systems(problem, a)
-    best = (-1, -1, 0.0)
-    for sign in (1.0, -1.0) if problem.two_sums else (0.0,):
-        mine = (y == sign) if sign else np.ones(len(y), bool)
-        if not np.any(up & mine) or not np.any(low & mine):
-            continue
-        i = int(np.argmax(np.where(up & mine, q, -np.inf)))
-        violation = q[i] - np.min(q[low & mine])
-        if violation <= best[2]:
-            continue
-        b = q[i] - q
-        curvature = diagonal[i] + diagonal - 2.0 * K[row[i]][row]
-        gain = np.where(low & mine & (b > 0), b * b / np.where(curvature > 0, curvature, TAU), -np.inf)
-        best = (i, int(np.argmax(gain)), float(violation))
-    return best
 
 
 def multipliers(problem, a, G) -> tuple[float, float]:

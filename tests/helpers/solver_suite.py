@@ -44,7 +44,7 @@ NEEDS: dict[str, Callable[[Task], bool]] = {
 SOME_POWERS: dict[str, dict[str, tuple[float, ...]]] = {
     ALM: {"epochs": (1.0, 2.0), "epochs-dual": (1.0, 2.0)},
 }
-POWERS = (1.0, 1.3, 1.5, 1.7, 2.0)
+POWERS = (1.0, 1.5, 2.0)
 
 
 def methods_of(row: registry.Solver) -> list[str]:

@@ -75,3 +75,12 @@ def test_the_certificate_of_nu_svr_is_that_of_the_best_tube():
                 miss, cost = np.abs(y - K @ c + done.model.rho[0]), C * (np.ones(50) if cost is None else cost)
                 losses = [nu * np.sum(cost) * e + cost @ np.maximum(miss - e, 0.0) for e in (*miss.tolist(), 0.0)]
                 assert done.certificate.primal == pytest.approx(0.5 * float(c @ K @ c) + min(losses), rel=1e-9)
+
+
+def test_the_zero_solution_of_lp_svm_is_certified():
+    """Its bias is the best constant, and the dual value is the run's."""
+    data, C = random_data(40), 0.01
+    y = np.where(np.arange(40) < 15, 1.0, -1.0)
+    done = svmtool.fit(data.X, y, 51, kernel="rbf", gamma=0.5, C=C, method="fast")
+    assert done.converged and done.certificate.gap <= 1e-3
+    assert done.certificate.primal == pytest.approx(2 * C * 15, rel=1e-12)

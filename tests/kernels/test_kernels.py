@@ -9,11 +9,10 @@ import pytest
 from kernel_models import KERNELS, decisions, kernel_value, random_model, table_of
 
 from svmtool.compiled import threads
-from svmtool.compiled.loops.kernel import kernel_loops
 from svmtool.compiled.loops.text import decision_loops
 from svmtool.data.dataset import Dataset
 from svmtool.models.kernel import MAX_BLOCK_ROWS, MAX_DIRECT_PLACES, MAX_WEIGHTS, KernelModel
-from svmtool.models.kernel_functions import POLYNOMIAL, PRECOMPUTED, RBF, SIGMOID, Kernel
+from svmtool.models.kernel_functions import PRECOMPUTED, RBF, Kernel
 
 TYPES = ["c_svc", "one_class", "epsilon_svr"]
 
@@ -29,47 +28,6 @@ def name(kernel: Kernel) -> str:
 
 
 # finish
-
-
-@pytest.mark.parametrize("kernel", KERNELS[:-1], ids=name)
-@pytest.mark.parametrize("dtype, tolerance", [(np.float64, 1e-13), (np.float32, 2e-6)])
-@pytest.mark.parametrize("shape", [(5, 7), (0, 3), (2, 70000)])
-def test_finish_is_the_kernel(kernel, dtype, tolerance, shape, monkeypatch):
-    rng = np.random.default_rng(0)
-    X, Z = rng.normal(size=(shape[0], 4)), rng.normal(size=(shape[1], 4))
-    P = (X @ Z.T).astype(dtype)
-    kernel.finish(P, np.sum(X * X, axis=1), np.sum(Z * Z, axis=1))
-    picks = [(i, j) for i in range(shape[0]) for j in range(shape[1]) if (i * 7 + j) % 97 in (0, 1)]
-    wanted = [kernel_value(kernel, X[i], Z[j]) for i, j in picks]
-    got = [P[i, j] for i, j in picks]
-    scale = 1 + np.abs(wanted)
-    if kernel.kind == POLYNOMIAL:  # relative errors of the argument are multiplied by the degree
-        tolerance *= 30
-    assert np.all(np.abs(np.array(got) - wanted) <= tolerance * scale)
-
-
-def finished(kind: int, arguments: list[float]) -> np.ndarray:
-    """The loop's exp (RBF: of minus half the numbers' distance) or tanh of the arguments."""
-    P = np.array(arguments)
-    left = np.zeros(len(P))
-    right = np.zeros(len(P))
-    kernel_loops.finish_kernel(P, left, right, kind, 1.0, 3, 0.0, len(P), 0, 1)
-    return P
-
-
-def test_exponential_over_its_whole_range():
-    x = np.concatenate([np.linspace(-708, 0, 20001), -np.logspace(-320, 0, 2001), [-0.0, 0.0]])
-    got = finished(RBF, x / 2)  # distance -2 P: exp(2 P)
-    np.testing.assert_allclose(got, np.exp(x), rtol=4.5e-16)
-    assert finished(RBF, [-354.1, -1e300, -math.inf]).tolist() == [0.0, 0.0, 0.0]
-    assert math.isnan(finished(RBF, [math.nan])[0])
-    assert finished(RBF, [1e-17])[0] == 1.0, "a distance that rounding leaves below 0 is 0"
-
-
-def test_hyperbolic_tangent_over_its_whole_range():
-    x = np.concatenate([np.linspace(-30, 30, 20001), np.logspace(-300, 3, 2001), [-1e300, 1e300, -math.inf, math.inf]])
-    np.testing.assert_allclose(finished(SIGMOID, x), np.tanh(x), rtol=1e-15)
-    assert math.isnan(finished(SIGMOID, [math.nan])[0])
 
 
 # Decision values

@@ -2,12 +2,10 @@
 
 import numpy as np
 import pytest
-from l1_suite import check_course
 from reference import csr_of
 
 from svmtool import registry
 from svmtool.data.csr import CsrRows
-from svmtool.data.dense import DenseRows
 from svmtool.objectives.l1 import dual
 from svmtool.objectives.l1.dual import L1Dual
 from svmtool.objectives.l1.objective import L1Objective
@@ -24,20 +22,6 @@ def wide(n: int = 60, d: int = 300, seed: int = 3):
     X[:, :5] = rng.normal(size=(n, 5)) + 1.0
     y = np.where(X @ rng.normal(size=d) + rng.normal(size=n) > 0.0, 1.0, -1.0)
     return X, y
-
-
-@pytest.mark.parametrize("kind", ["csr", "bias", "dense"])
-def test_certified_from_anywhere(kind):
-    """The bound holds and reaches the primal value from a distant start."""
-    X, y = wide()
-    n, d = X.shape
-    bias = 1.0 if kind == "bias" else -1.0
-    rows = DenseRows(X) if kind == "dense" else CsrRows(*csr_of(X), d, bias)
-    objective = L1Objective.of_task(Task(rows, y, np.full(n, 50.0)))
-    start = np.zeros(objective.d)
-    start[::7] = 0.05
-    A = X if bias < 0.0 else np.hstack([X, np.ones((n, 1))])
-    check_course(L1Dual(objective, start), objective, A, y, objective.losses.cost, most=200, gap=1e-5, tolerance=1e-9)
 
 
 def test_run_continues_by_multipliers_where_its_model_fails(monkeypatch):

@@ -5,14 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from optima import Problem, minimiser
-from reference import csr_of, line_minimiser, random_problem
+from reference import line_minimiser, random_problem, rows_in
 
 from svmtool.data import row_storage
-from svmtool.data.csr import CsrRows
-from svmtool.data.dense import DenseRows
 from svmtool.objectives.squared_hinge import SquaredHinge
 
-LAYOUTS = {"csr": lambda p: CsrRows(*csr_of(p.X), p.X.shape[1], p.bias), "dense": lambda p: DenseRows(p.X, p.bias)}
+LAYOUTS = ("csr", "dense")
 BIASES = {"absent": (-1.0, False), "regularised": (2.0, False), "zero": (0.0, False), "free": (1.0, True)}
 
 
@@ -22,7 +20,7 @@ def case(request, monkeypatch) -> tuple[Problem, SquaredHinge]:
     if bias in ("regularised", "free"):
         monkeypatch.setattr(row_storage, "BLOCK_WORK", 16)  # several blocks
     p = random_problem(21, 70, 6, 2.0, *BIASES[bias])
-    return p, SquaredHinge(LAYOUTS[layout](p), p.y, p.cost, p.free)
+    return p, SquaredHinge(rows_in(layout, p.X, p.bias), p.y, p.cost, p.free)
 
 
 def active_rows(p: Problem, w: np.ndarray) -> np.ndarray:

@@ -36,45 +36,6 @@ def cgls(X, t, lam, beta, eps, cgitermax):
         phi2 = p @ p
 
 
-def appendix_a(X, t, lam, ini=0, beta=None, final=1e-6, h1=True, h2=True):
-    """beta of each iteration; without a guess from 0."""
-    m, n = X.shape
-    beta = np.zeros(n) if beta is None else beta
-    y = X @ beta
-    eps, second = (1e-2, True) if ini == 0 and h2 else (final, False)
-    found = []
-    for k in range(50):
-        rows = [i for i in range(m) if t[i] * y[i] < 1]
-        bar, optimality = cgls(X[rows], t[rows], lam, beta, eps, 10 if ini == 0 and k == 0 and h1 else 5000)
-        y_bar = X @ bar
-        inside = all(t[i] * y_bar[i] <= 1 + 1e-8 for i in rows)
-        outside = all(t[i] * y_bar[i] >= 1 - 1e-8 for i in range(m) if i not in rows)
-        if optimality and inside and outside:
-            beta, y = bar, y_bar
-            found.append(beta)
-            if not second:
-                return found
-            eps, second = final, False
-            continue
-        kinks = []  # (15)
-        for i in range(m):
-            d = t[i] * (y_bar[i] - y[i])
-            if (i in rows and d > 0) or (i not in rows and d < 0):
-                kinks.append(((t[i] - y[i]) / (y_bar[i] - y[i]), i))
-        ls = lam * beta @ (bar - beta) + sum((y[i] - t[i]) * (y_bar[i] - y[i]) for i in rows)  # (16)
-        rs = lam * bar @ (bar - beta) + sum((y_bar[i] - t[i]) * (y_bar[i] - y[i]) for i in rows)  # (17)
-        for delta, i in sorted(kinks):
-            if ls + delta * (rs - ls) >= 0:
-                break
-            s = -1 if i in rows else 1
-            ls += s * (y[i] - t[i]) * (y_bar[i] - y[i])  # (18)
-            rs += s * (y_bar[i] - t[i]) * (y_bar[i] - y[i])
-        delta = -ls / (rs - ls)
-        beta, y = beta + delta * (bar - beta), y + delta * (y_bar - y)
-        found.append(beta)
-    return found
-
-
 def guess(X, t, lam, w):
     """(gamma w, b_0) of (8), (9): X has the bias feature last; I all rows, then I(beta_0)."""
     rows = list(range(len(t)))
@@ -88,28 +49,23 @@ def guess(X, t, lam, w):
     return beta
 
 
-def huber_slope(xi):
-    """L_h'(xi) of (21)."""
-    return 0.0 if xi <= 0 else xi if xi < 2 else 2.0
+def newton(X, t, lam, beta, ini=0, final=1e-6, h1=True, h2=True, tau=None, cap=np.inf):
+    """beta of each iteration for lam/2 |beta|^2 + sum_i l(xi_i), l with the slope xi between 0 and `cap`.
 
-
-def huber_stage(X, t, lam, tau, beta, ini, final=1e-6):
-    """beta of each iteration for lam/2 |beta|^2 + sum_i L_h(xi~_i), xi~ = xi (tau None) or xi/tau + 1 times tau/2.
-
-    The stage is scaled so that rows of I_1 give 1/2 d_i^2, as in (22): then (13) has its printed meaning.
+    That is Appendix A for the squared hinge, (21) for a cap of 2.  With tau the loss is that of xi/tau + 1, times
+    tau/2.  The stage is scaled so that rows of I_1 give 1/2 d_i^2, as in (22): then (13) has its printed meaning.
     """
     m = len(t)
-    a, cap = (1.0, 2.0) if tau is None else (1.0 + tau, 2.0 * tau)  # a - t y = xi, or tau xi~
-    lam = lam if tau is None else 2.0 * tau * lam
-    unit = 1.0 if tau is None else tau
+    a, unit = (1.0, 1.0) if tau is None else (1.0 + tau, tau)  # a - t y = xi, or tau xi~
+    cap, lam = cap * unit, lam if tau is None else 2.0 * tau * lam
     y = X @ beta
-    crude, found = ini == 0, []
+    crude, found = ini == 0 and h2, []
 
-    def slope(delta):  # phi'(delta), written out
+    def slope(delta):  # phi'(delta), written out: (16) to (18)
         value = lam * (beta + delta * (bar - beta)) @ (bar - beta)
         for i in range(m):
-            xi = (a - t[i] * (y[i] + delta * (y_bar[i] - y[i]))) / unit
-            value -= unit * huber_slope(xi) * t[i] * (y_bar[i] - y[i])
+            v = a - t[i] * (y[i] + delta * (y_bar[i] - y[i]))
+            value -= min(max(v, 0.0), cap) * t[i] * (y_bar[i] - y[i])
         return value
 
     def piece(v):
@@ -119,7 +75,7 @@ def huber_stage(X, t, lam, tau, beta, ini, final=1e-6):
         v = a - t * y
         I1, I2 = [i for i in range(m) if piece(v[i]) == 1], [i for i in range(m) if piece(v[i]) == 2]
         q = cap / lam * (X[I2].T @ t[I2]) if I2 else 0.0 * beta
-        most = 10 if ini == 0 and k == 0 else 5000
+        most = 10 if ini == 0 and k == 0 and h1 else 5000
         bar, optimality = cgls(X[I1], a * t[I1] - X[I1] @ q, lam, beta - q, 1e-2 if crude else final, most)
         bar = bar + q
         y_bar = X @ bar
@@ -132,10 +88,10 @@ def huber_stage(X, t, lam, tau, beta, ini, final=1e-6):
                 return found
             crude = False
             continue
-        kinks = []
+        kinks = []  # (15)
         for i in range(m):
             g = t[i] * (y_bar[i] - y[i])
-            kinks += [(v[i] - level) / g for level in (0.0, cap) if g != 0 and (v[i] - level) / g > 0]
+            kinks += [(v[i] - level) / g for level in (0.0, cap) if g != 0 and 0 < (v[i] - level) / g < np.inf]
         low = 0.0
         for high in sorted(kinks):
             if slope(high) >= 0:
@@ -155,67 +111,10 @@ def hinge(X, t, C, e):
     beta, found = np.zeros(X.shape[1]), []
     for j in range(53):
         tau = 2.0**-j
-        found += huber_stage(X, t, 1.0 / C, tau, beta, ini=min(j, 1))
+        found += newton(X, t, 1.0 / C, beta, min(j, 1), tau=tau, cap=2.0)
         beta = found[-1]
         xi = [1 - t[i] * (X[i] @ beta) for i in range(len(t))]
         f = beta @ beta / 2 + C * sum(max(0.0, x) for x in xi)
         if tau / 8 * C * sum(abs(x) < tau for x in xi) <= e * f:
             break
-    return found
-
-
-def ordinal(X, ranks, lam, final=1e-6):
-    """beta = (w, b_1 .. b_{p-1}) of each iteration of Section 7, ranks 1 .. p; kinks where y_i meets the moving b_s."""
-    m, n = X.shape
-    p = max(ranks)
-    beta, crude, found = np.zeros(n + p - 1), True, []
-
-    def sets(beta):
-        y, b = X @ beta[:n], beta[n:]
-        L = [(i, s) for s in range(1, p) for i in range(m) if ranks[i] <= s and y[i] - b[s - 1] > -1]
-        return L, [(i, s) for s in range(1, p) for i in range(m) if ranks[i] > s and y[i] - b[s - 1] < 1]
-
-    def slope(beta, ray):
-        L, U = sets(beta)
-        value = lam * beta @ ray
-        for pairs, margin in ((L, 1.0), (U, -1.0)):
-            for i, s in pairs:
-                d = X[i] @ beta[:n] - beta[n + s - 1] + margin
-                value += d * (X[i] @ ray[:n] - ray[n + s - 1])
-        return value
-
-    def system(pairs, target):
-        A = np.zeros((len(pairs), n + p - 1))
-        for k, (i, s) in enumerate(pairs):
-            A[k, :n], A[k, n + s - 1] = X[i], -1.0
-        return A, np.full(len(pairs), target)
-
-    for k in range(50):
-        L, U = sets(beta)
-        (A, a), (B, b) = system(L, -1.0), system(U, 1.0)
-        most = 10 if k == 0 else 5000
-        bar, optimality = cgls(np.vstack((A, B)), np.append(a, b), lam, beta, 1e-2 if crude else final, most)
-        if optimality and sets(bar) == (L, U):
-            beta = bar
-            found.append(beta)
-            if not crude:
-                return found
-            crude = False
-            continue
-        ray, kinks = bar - beta, []
-        for s in range(1, p):
-            for i in range(m):
-                now, rate = X[i] @ beta[:n] - beta[n + s - 1], X[i] @ ray[:n] - ray[n + s - 1]
-                delta = ((1.0 if ranks[i] > s else -1.0) - now) / rate
-                kinks += [delta] if delta > 0 else []
-        low = 0.0
-        for high in sorted(kinks):
-            if slope(beta + high * ray, ray) >= 0:
-                break
-            low = high
-        else:
-            high = low + 1.0
-        at_low, at_high = slope(beta + low * ray, ray), slope(beta + high * ray, ray)
-        beta = beta + (low - at_low * (high - low) / (at_high - at_low)) * ray
-        found.append(beta)
     return found

@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 from kernel_suite import random_data, text
+from reference_kernel import kernel_matrix
 
 from svmtool import api, registry
-from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.kernels.problems import CSvc, Points
 from svmtool.kernels.rows import KernelRows
@@ -107,18 +107,8 @@ def ten_rows(seed=0):
     return X, y, np.where(y > 0.0, 3.0, 2.0)
 
 
-def matrix(X, kernel):
-    K = X @ X.T
-    squares = np.diag(K)
-    return np.exp(-kernel.gamma * (squares[:, None] + squares - 2.0 * K)) if kernel.kind == 2 else K
-
-
-def problem_of(X, y, C, kernel, sparse=False, **options):
-    rows = DenseRows(np.ascontiguousarray(X))
-    if sparse:
-        indptr = np.concatenate(([0], np.cumsum(np.count_nonzero(X, axis=1))))
-        rows = CsrRows(indptr, np.nonzero(X)[1].astype(np.int32), X[X != 0], X.shape[1])
-    problem = CSvc(Points(kernel, rows, None), y, C)
+def problem_of(X, y, C, kernel, **options):
+    problem = CSvc(Points(kernel, DenseRows(np.ascontiguousarray(X)), None), y, C)
     problem.options = Options(**options)
     return problem
 
@@ -142,8 +132,9 @@ def iterates(problem, p, eps, check=math.inf, least=5, most=20):
 def test_ten_rounds_are_the_papers(kernel, check, least, most, seed):
     """p = 2 on ten rows: the same sets, and every variable to 1e-10."""
     X, y, C = ten_rows(seed)
-    expected = paper(matrix(X, kernel), y, C, 2, 1e-5, check, least=least, most=most)
-    found = iterates(problem_of(X, y, C, kernel), 2, 1e-5, check, least, most)[:10]
+    problem = problem_of(X, y, C, kernel)
+    expected = paper(kernel_matrix(problem), y, C, 2, 1e-5, check, least=least, most=most)
+    found = iterates(problem, 2, 1e-5, check, least, most)[:10]
     assert len(found) == len(expected) >= 4
     for (a, q, lam, B, left), (a_, q_, lam_, B_, left_) in zip(found, expected, strict=True):
         assert B == B_

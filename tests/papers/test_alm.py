@@ -40,9 +40,6 @@ def close(a, b, rtol):
     return np.max(np.abs(np.asarray(a) - b)) <= rtol * max(np.max(np.abs(b)), 1e-300)
 
 
-# The paper's text
-
-
 @pytest.mark.parametrize("rule", ["", "merit", "geometric"])
 @pytest.mark.parametrize("p", POWERS)
 @pytest.mark.parametrize("number", NUMBERS)
@@ -53,9 +50,6 @@ def test_iterates_are_those_of_the_paper(number, p, rule):
         for ours, theirs in zip(iterates(number, X, y, p, C, mu, rule)[1:], printed, strict=True):
             for letter, value in theirs.items():
                 assert close(getattr(ours, letter), value, 1e-10), (letter, C)
-
-
-# The optimum
 
 
 @pytest.mark.parametrize("p", [2.5, 5.0])
@@ -75,12 +69,6 @@ def test_certificate_of_a_power_above_2_against_an_independent_optimum(p, C):
     best = objective(v)[0]
     done = api.fit(X, y, 31, C=C, mu=C, loss_power=p, max_iter=600, objective_change=1e-14, eps=1e-9).certificate
     assert done.gap <= 1e-5 and done.dual <= best * (1.0 + 1e-9) and abs(done.primal - best) <= 1e-5 * best
-
-
-# Laws
-
-
-# Rules
 
 
 @pytest.mark.parametrize("number", NUMBERS)
@@ -122,18 +110,3 @@ def test_powers_of_the_engine_end_at_2():
     for p in (0.5, np.inf, np.nan):
         with pytest.raises(ValueError, match="loss_power"):
             api.fit(X, y, 31, loss_power=p)
-
-
-# Odd data
-
-
-# Commands
-
-
-@pytest.fixture
-def data(tmp_path):
-    X, y = many_rows()
-    path = tmp_path / "data"
-    lines = (" ".join([str(t), *(f"{j}:{v:.6g}" for j, v in enumerate(x, 1))]) for x, t in zip(X, y, strict=True))
-    path.write_text("\n".join(lines) + "\n")
-    return path

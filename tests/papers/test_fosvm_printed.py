@@ -10,11 +10,9 @@ import pytest
 import scipy.sparse
 from fosvm_problems import KERNELS, cloud, optimum, values
 from fosvm_transcribed import algorithm
-from reference import text_of
+from reference import rows_in, text_of
 
 from svmtool.api import decision_values, fit
-from svmtool.data.csr import CsrRows
-from svmtool.data.dense import DenseRows
 from svmtool.kernels.problems import HardOneClass, Points
 from svmtool.papers import fosvm
 from svmtool.registry.row import gap_of_theta
@@ -37,10 +35,7 @@ def rows_of(X: np.ndarray, kernel, sparse: bool = False):
     """The rows of a problem in the form that the algorithm takes."""
     if kernel is None:
         return fosvm.Linear(scipy.sparse.csr_array(X) if sparse else X)
-    S = scipy.sparse.csr_array(X)
-    rows = (
-        CsrRows(S.indptr.astype(np.int64), S.indices.astype(np.int32), S.data, X.shape[1]) if sparse else DenseRows(X)
-    )
+    rows = rows_in("csr" if sparse else "dense", X)
     return fosvm.WithKernel(HardOneClass(Points(kernel, rows, None)))
 
 

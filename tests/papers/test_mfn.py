@@ -54,7 +54,10 @@ def test_iterates_are_those_of_appendix_a(C, heuristics):
     X, t = ten_rows()
     P = Problem(X, t, np.full(10, C), "squared hinge")
     h1, h2 = "h1" in heuristics, "h2" in heuristics
-    same(iterates(l2_svm_mfn(P, 1e-6, How(heuristics, 50))), mfn_transcribed.appendix_a(X, t, 0.5 / C, h1=h1, h2=h2))
+    same(
+        iterates(l2_svm_mfn(P, 1e-6, How(heuristics, 50))),
+        mfn_transcribed.newton(X, t, 0.5 / C, np.zeros(4), h1=h1, h2=h2),
+    )
 
 
 def test_first_guess_is_scaled_by_eqs_8_and_9_and_a_seed_is_not():
@@ -63,17 +66,17 @@ def test_first_guess_is_scaled_by_eqs_8_and_9_and_a_seed_is_not():
     start = mfn_transcribed.guess(X, t, 0.25, w[:-1])
     points = list(l2_svm_mfn(P, 1e-6, How("h1,h2", 50, w, False, 1.0)))
     np.testing.assert_allclose(points[0].beta, start, rtol=1e-10)
-    same([p.beta for p in points[1:]], mfn_transcribed.appendix_a(X, t, 0.25, 0, start))
+    same([p.beta for p in points[1:]], mfn_transcribed.newton(X, t, 0.25, start))
     points = list(l2_svm_mfn(P, 1e-6, How("h1,h2", 50, start, True, 1.0)))
     assert np.array_equal(points[0].beta, start)
-    same([p.beta for p in points[1:]], mfn_transcribed.appendix_a(X, t, 0.25, 1, start))
+    same([p.beta for p in points[1:]], mfn_transcribed.newton(X, t, 0.25, start, 1))
 
 
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
 def test_iterates_of_the_modified_huber_loss_are_those_of_section_6(C):
     X, t = ten_rows()
     P = Problem(X, t, np.full(10, C), "modified Huber")
-    theirs = mfn_transcribed.huber_stage(X, t, 1.0 / C, None, np.zeros(4), 0)
+    theirs = mfn_transcribed.newton(X, t, 1.0 / C, np.zeros(4), cap=2.0)
     same(iterates(l2_svm_mfn(P, 1e-6, How("h1,h2", 50))), theirs)
 
 
@@ -90,7 +93,8 @@ def test_iterates_of_ordinal_regression_are_those_of_section_7(C):
     s, i = np.divmod(np.arange(20), 10)
     y = np.where(ranks[i] > s + 1, 1.0, -1.0)
     P = Problem(Pairs(X, i, s, 2), y, np.full(20, C), "squared hinge")
-    same(iterates(l2_svm_mfn(P, 1e-6, How("h1,h2", 50))), mfn_transcribed.ordinal(X, ranks, 0.5 / C))
+    written_out = np.hstack((X[i], -np.eye(2)[s]))  # (x_i, -e_s), the rows of Eq. 25
+    same(iterates(l2_svm_mfn(P, 1e-6, How("h1,h2", 50))), mfn_transcribed.newton(written_out, y, 0.5 / C, np.zeros(6)))
 
 
 @pytest.mark.parametrize("heuristics", ["h1,h2", "h3", "none"])

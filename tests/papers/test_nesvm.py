@@ -8,7 +8,6 @@ from reference import random_rows, text_of
 
 from svmtool import api
 from svmtool.papers import nesvm, nesvm_kernel
-from svmtool.papers.running import matrix
 from svmtool.params import Options
 
 KINDS = {50: "c-svm", 51: "lp-svm", 52: "ls-svm"}
@@ -110,37 +109,10 @@ def test_iterates_are_the_papers(number, kernel, eps):
     assert many == 30
 
 
-def test_stages_and_the_rule_end_where_the_paper_says():
+def test_without_homotopy_mu_stays():
     X, y = ten_rows()
     svm = nesvm.CSvm(np.column_stack((X, np.ones(10))), y, np.ones(10), True)
-    points = list(nesvm.algorithm_2(svm, np.zeros(4), 5.0, 1.0, 1e-3))
-    mus = [p.record["mu"] for p in points]
-    assert list(dict.fromkeys(mus)) == [5.0, 2.5, 5.0 / 3.0, 1.25, 1.0]
-    last = [i for i in range(1, len(mus)) if i + 1 == len(mus) or mus[i + 1] != mus[i]]
-    changes = [abs(points[i].F_mu - points[i - 1].F_mu) for i in range(1, len(points)) if mus[i] == mus[i - 1]]
-    ends = [abs(points[i].F_mu - points[i - 1].F_mu) for i in last if mus[i] == mus[i - 1]]
-    assert all(end < 1e-3 for end in ends) and sum(c < 1e-3 for c in changes) == len(ends)
-    one = nesvm.steps(svm, np.zeros(4), 1e-3, Options(homotopy=False, mu=2.0))
-    assert {p.record["mu"] for p in one} == {2.0}
-
-
-PROBLEMS = {
-    "tall": (120, 4, 1.0), "wide": (20, 45, 0.3), "costly": (60, 5, 20.0), "cheap": (60, 5, 0.02),
-}  # fmt: skip
-
-
-def data_of(name):
-    n, d, C = PROBLEMS[name]
-    rng = np.random.default_rng(len(name))
-    X = random_rows(rng, n, d)
-    y = np.where(X[:, 0] + 0.7 * rng.standard_normal(n) > 0.1, 1.0, -1.0)
-    return X, y, C
-
-
-def iterates(number, task, count=40):
-    svm = nesvm.MODELS[KINDS[number]](matrix(task.rows), task.y, task.cost, task.free_bias)
-    points = nesvm.steps(svm, np.zeros(task.rows.d), 0.0, Options())
-    return [next(points).w for _ in range(count)]
+    assert {p.record["mu"] for p in nesvm.steps(svm, np.zeros(4), 1e-3, Options(homotopy=False, mu=2.0))} == {2.0}
 
 
 @pytest.mark.parametrize("number", (50, 52))
@@ -153,7 +125,7 @@ def test_a_run_that_diverges_is_no_result(number):
 
 
 def test_a_kernel_matrix_that_does_not_fit_is_refused(svm_train, monkeypatch):
-    X, y, _ = data_of("tall")
+    X, y = random_rows(np.random.default_rng(4), 120, 4), np.tile((1.0, -1.0), 60)
     monkeypatch.setattr("svmtool.kernels.whole.available", lambda: 1000)
     for number in (50, 51, 52):
         status, _, error = svm_train("-s", str(number), "-t", "2", "d", data=text_of(X, y))

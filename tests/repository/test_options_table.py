@@ -1,56 +1,20 @@
-"""The table of options: whole, in agreement with what reads it, and the only place that knows an option."""
+"""The table of options: in agreement with what reads it and with the texts of help."""
 
 from __future__ import annotations
 
-import ast
 import re
 
 import pytest
-from conftest import REPOSITORY
 
-from svmtool import params, registry
+from svmtool import registry
 from svmtool.cli import scale
 from svmtool.cli.arguments import linear
 from svmtool.cli.predict import options as predict
 from svmtool.errors import SvmtoolError, UsageError
 from svmtool.options.commands import TABLES
-from svmtool.options.train import BY_KEYWORD, KERNEL, LINEAR, LONG, OWN
+from svmtool.options.train import KERNEL, OWN
 
-every_table = pytest.mark.parametrize("command", TABLES)
 EVERY = [(command, option) for command, table in TABLES.items() for option in table]
-
-
-def test_no_option_is_there_twice():
-    for table in (LINEAR, KERNEL, OWN, TABLES["svm-predict"], TABLES["svm-scale"]):
-        flags = [option.flag for option in table]
-        assert len(flags) == len(set(flags))
-
-
-@every_table
-def test_names_that_it_refers_to_are_options(command):
-    known = {option.name for option in TABLES[command]} | {"-s auto", "--add -"}
-    for option in TABLES[command]:
-        assert known.issuperset((*option.needs, *option.excludes)), option.flag
-        assert option.flag not in option.excludes
-        assert not known.intersection(option.tried), f"{option.flag}: a likely name is an option"
-
-
-@every_table
-def test_a_value_has_a_name_and_a_text(command):
-    for option in TABLES[command]:
-        assert (option.kind is None) == (option.metavar == ""), option.flag
-        assert option.help and not option.help.endswith("."), option.flag
-        if option.kind is not None:
-            assert option.kind.must() and "{" not in option.kind.must()
-            assert all(option.kind.read(option.flag, name) is not None for name in option.kind.names)
-
-
-def test_every_setting_of_svm_train_is_a_field():
-    known = {*params.PART_OF, *params.Request._fields, "theta"}
-    for option in (*LINEAR, *KERNEL, *OWN):
-        assert {option.setting, option.more} - {""} <= known or option.flag == "-s", option.flag
-    assert {option.setting for option in TABLES["svm-predict"]} - {""} <= set(vars(predict.Options()))
-    assert {option.setting for option in TABLES["svm-scale"]} - {""} <= set(vars(scale.Options()))
 
 
 def test_options_of_the_registry_are_in_the_table():
@@ -85,14 +49,6 @@ def test_each_is_read_by_its_command(command, option):
         assert option.name in str(error), error
 
 
-def test_keywords_of_python_name_no_option_twice():
-    named = [option.keyword for option in (*LINEAR, *OWN) if option.keyword]
-    assert len(named) == len(set(named)) and set(named) <= set(BY_KEYWORD)
-    for keyword, option in BY_KEYWORD.items():
-        if option.flag in LONG and keyword not in ("sample_weight", "init", "groups", "homotopy"):
-            assert keyword == option.flag[2:].replace("-", "_")
-
-
 def test_suggestions_lead_from_a_likely_name_to_the_option():
     from svmtool.cli.suggestions import unknown
 
@@ -105,17 +61,6 @@ def test_suggestions_lead_from_a_likely_name_to_the_option():
             if any(option.flag in other.tried for other in TABLES[command]):
                 continue
             assert f"it is an option of {' and '.join(commands)}" in unknown(option.flag, command)
-
-
-def test_no_other_module_lists_the_options():
-    """Modules outside of the table and the registry hold no text of help, and no list of most of the long options."""
-    helps = {option.help for _, option in EVERY}
-    for path in (REPOSITORY / "svmtool").rglob("*.py"):
-        if path.parent.name in ("options", "registry"):
-            continue
-        texts = {n.value for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Constant)}
-        assert not texts & helps, path.name
-        assert len(texts & set(LONG)) < len(LONG) / 2, path.name
 
 
 def test_pages_of_help_name_every_option():

@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
-import inspect
 import math
 import re
 
 import pytest
-from conftest import REPOSITORY
 
 from svmtool import params, registry
 from svmtool.cli import help_texts as texts
 from svmtool.cli.arguments import linear
 from svmtool.errors import SvmtoolError, UsageError
-from svmtool.options.train import OPTIONS
 from svmtool.solvers.shared import base
 from svmtool.training.outcome import advice
-
-# words that LIBLINEAR's predict accepts
-WORDS = {
-    "L2R_LR", "L2R_L2LOSS_SVC_DUAL", "L2R_L2LOSS_SVC", "L2R_L1LOSS_SVC_DUAL", "MCSVM_CS", "L1R_L2LOSS_SVC",
-    "L1R_LR", "L2R_LR_DUAL", "L2R_L2LOSS_SVR", "L2R_L2LOSS_SVR_DUAL", "L2R_L1LOSS_SVR_DUAL", "ONECLASS_SVM",
-}  # fmt: skip
-
-
-KNOWN_OPTIONS = {option.name for option in OPTIONS}
-
-every_row = pytest.mark.parametrize("row", registry.SOLVERS, ids=lambda row: row.name)
 
 
 @pytest.mark.parametrize("row", registry.SOLVERS + registry.KERNEL_SOLVERS, ids=lambda row: f"{row.number}-{row.name}")
@@ -37,44 +22,6 @@ def test_advice_at_a_limit_names_options_that_the_solver_has(status, row):
         options_named = re.findall(r"(?<!\S)-\S+", advice(status, row))
         assert options_named and set(options_named) <= registry.supported_options(row)
         assert (len(options_named) > 1) == row.optimal, "what goes to an optimum has a rule to loosen"
-
-
-def test_rows_are_found_by_number_and_name():
-    keys = [key for row in registry.SOLVERS for key in (row.number, row.name)]
-    assert len(keys) == len(set(keys))
-    assert {row.number for row in registry.SOLVERS if row.number < 30} == {0, 1, 2, 3, 4, 5, 6, 7, 11, 12, 13, 21}
-    assert all(registry.find(row.number) is registry.find(row.name) is row for row in registry.SOLVERS)
-
-
-@every_row
-def test_row_is_complete(row):
-    assert row.word in WORDS
-    assert importlib.util.find_spec(row.module) is not None
-    assert (REPOSITORY / (row.module.replace(".", "/") + ".py")).exists()
-    for text in (row.help, row.objective, row.loss, row.regulariser, row.bias, row.stopping, row.paper):
-        assert text.strip() and "\n" not in text
-    assert row.supported <= KNOWN_OPTIONS
-    assert not row.supported & registry.COMMON_OPTIONS
-    rules = [value for value in (row.eps_default, row.gap_default) if value is not None]
-    assert len(rules) == int(row.optimal), "one rule decides by default"
-    assert row.space in ("primal", "dual")
-    assert row.kind in ("classification", "all classes", "regression", "ordinal", "one-class", "hard one-class")
-
-
-@pytest.mark.parametrize("row", registry.rows_of(False) + registry.rows_of(True), ids=lambda row: row.name)
-def test_solver_keeps_the_contract(row):
-    """That of registry/row.py: no solver takes more, and none less."""
-    module, problem = importlib.import_module(row.module), "problem" if row.kernel else "task"
-    if row.printed:  # its file may have one `solve` for linear problems and for kernels
-        problem = next(iter(inspect.signature(module.solve).parameters))
-        assert problem in ("task", "problem") and module.ABOUT[row.number].algorithm
-    chosen, solved = inspect.signature(registry.planner(row)), inspect.signature(module.solve)
-    assert list(chosen.parameters) in (["task", "rule", "start"], ["problem", "rule", "start"])
-    assert chosen.parameters["start"].default is None
-    assert list(solved.parameters) == [problem, "monitor", "rule", "start", "seed", "method"]
-    plain = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    assert all(p.kind is plain and p.default is p.empty for p in solved.parameters.values())
-    assert module.METHODS and all(isinstance(text, str) and text for text in module.METHODS.values())
 
 
 def test_help_and_usage_list_what_works():
@@ -129,17 +76,6 @@ def test_checks_keep_the_sentences(changes, sentence):
         params.check_after_reading(params.Settings.of(**changes))
     assert str(e.value).startswith(sentence)
     assert not isinstance(e.value, UsageError)
-
-
-def test_first_fault_wins():
-    everything = {key: value for changes, _ in reversed(CHECKS) for key, value in changes.items()}
-    s = params.Settings.of(**everything)
-    repairs = [{"eps": 1.0}, {"C": 1.0}, {"p": 0.0, "solver": 21}, {"bias": -1.0}, {"bias": 1.0, "solver": 1}]
-    for repair, (_, sentence) in zip(repairs, CHECKS, strict=False):
-        with pytest.raises(SvmtoolError) as e:
-            params.check_after_reading(s)
-        assert str(e.value).startswith(sentence)
-        s = s.replace(**repair)
 
 
 @pytest.mark.parametrize(

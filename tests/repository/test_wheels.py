@@ -116,17 +116,3 @@ def test_a_processor_without_avx2_uses_the_base_loops(environment, tmp_path):
     start = [emulator, "-cpu", "Nehalem", "-L", tmp_path / "root"]
     assert "/loops-base-" in loops_of(folder, *start)
     assert b"\nnr_feature 30\n" in model_of(folder, tmp_path, *start)
-
-
-def test_the_source_archive_installs_without_git(tmp_path):
-    archive = REPOSITORY / "dist" / f"svmtool-{svmtool.__version__}.tar.gz"
-    if not archive.exists():
-        pytest.skip("dist/ has no source archive: make sdist")
-    shutil.unpack_archive(archive, tmp_path)
-    subprocess.run([sys.executable, "-m", "venv", tmp_path / "env"], check=True)
-    pip = [tmp_path / "env" / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*pip, tmp_path / f"svmtool-{svmtool.__version__}"], check=True, env=alone())
-    (tmp_path / "env" / "tools").mkdir()
-    for tool in ("env", "readlink"):
-        (tmp_path / "env" / "tools" / tool).symlink_to(shutil.which(tool))
-    assert b"\nnr_feature 30\n" in model_of(tmp_path / "env", tmp_path)

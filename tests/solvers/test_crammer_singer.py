@@ -7,8 +7,11 @@ import functools
 import numpy as np
 import pytest
 from class_problems import PROBLEMS, SOME, Problem, Solved, every_row, random_problem
+from problem_laws import restated
 from sampling import every_turn, in_turn
 
+from svmtool.compiled import threads
+from svmtool.data import row_storage
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import StopFlag
 
@@ -44,20 +47,14 @@ def test_laws(row, method, turn):
     for p in in_turn(SOME, METHODS.index(method), turn):
         a, k = solved(p), order(len(p.y))
         k = np.concatenate([np.arange(p.k), k[k >= p.k]])  # the order of classes stays
-        twice = p._replace(cost=p.cost * np.where(np.arange(len(p.y)) < 9, 2.0, 1.0))
+        repeated = p._replace(
+            X=np.vstack([p.X, p.X[:9]]), y=np.append(p.y, p.y[:9]), cost=np.append(p.cost, p.cost[:9])
+        )
         same = {
-            "rows twice": (p, p._replace(X=np.vstack([p.X] * 2), y=np.tile(p.y, 2), cost=np.tile(p.cost / 2, 2))),
-            "order": (p, p._replace(X=p.X[k], y=p.y[k], cost=p.cost[k])),
+            **{name: (p, other) for name, other in restated(p, "y", k).items()},
             "names": (p, p._replace(y=10.0 * p.y + 77.0)),
-            "a row of weight 2": (
-                twice,
-                p._replace(X=np.vstack([p.X, p.X[:9]]), y=np.append(p.y, p.y[:9]), cost=np.append(p.cost, p.cost[:9])),
-            ),
-            "no cost, no row": (
-                p, p._replace(X=np.vstack([p.X, p.X]), y=np.append(p.y, p.y[::-1]),
-                              cost=np.append(p.cost, np.zeros(len(p.y)))),
-            ),
-        }  # fmt: skip
+            "weight two": (p._replace(cost=np.append(2 * p.cost[:9], p.cost[9:])), repeated),
+        }
         for law, (one, other) in same.items():
             first, second = a if one is p else solved(one), solved(other)
             assert np.linalg.norm(first.W - second.W) <= 2 * first.radius, law
@@ -111,11 +108,9 @@ def test_e_ends_within_liblinears_rule(row, method, eps, turn):
 
 
 @every_row
-def test_same_bits_from_any_number_of_threads_and_another_seed_the_same_optimum(row):
-    from svmtool.compiled import threads
-
-    p = random_problem(20, 20000, 12, 5)
-    found = []
+def test_same_bits_from_any_number_of_threads_and_another_seed_the_same_optimum(row, monkeypatch):
+    monkeypatch.setattr(row_storage, "BLOCK_WORK", 32)
+    p, found = random_problem(20, 600, 12, 5), []
     for k in (1, 2, 3):
         threads.set_count(k)
         found.append(Solved(row, p, gap=1e-4).W)

@@ -72,11 +72,6 @@ def test_limits_and_threads():
     p = PROBLEMS["tall-hard"]
     result, _ = solved(p, max_seconds=1e-9)
     assert result.status is base.TIME and result.history
-    stop = base.StopFlag()
-    stop.set = True
-    problems = OneVsRest(reference.table_of(p.X, p.y, p.cost), Settings.of(solver=72, bias=1.0))
-    [result] = problems.fit(stop=stop)
-    assert result.status is base.INTERRUPTED and not np.any(result.w)
     found = []
     for count in (1, 2):
         threads.set_count(count)

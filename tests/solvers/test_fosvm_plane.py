@@ -60,7 +60,7 @@ def test_no_training_row_is_outside_and_the_model_is_the_certified_point(kind, m
     """For every theta, and where a limit ends the run early, unless w = 0 is then the best point."""
     keywords, kernel = KINDS[kind]
     all_rows = {}, {"sample": 300}  # of -s 80 and 81
-    for seed in range(15):
+    for seed in range(5):
         X = data(seed)
         for theta, more in ((0.1, {}), (0.5, {}), (0.01, {}), (0.001, {"max_iter": 1}), (0.001, {"max_iter": 3})):
             with case_of(seed, theta, more):
@@ -79,11 +79,10 @@ def test_no_training_row_is_outside_and_the_model_is_the_certified_point(kind, m
                 assert done.converged or "max_iter" in more
 
 
-@both_methods
-@pytest.mark.parametrize("kind", ["linear", "rbf"])
+@pytest.mark.parametrize(("kind", "method"), [("linear", "paper"), ("rbf", "fast")])
 def test_the_share_outside_is_within_what_a_sample_bounds(kind, method):
     """Of m sampled rows none was outside: a share eps of all rows passes with probability (1 - eps)^m each round."""
-    X, m, runs = cloud(600, 3, 8), 60, 30
+    X, m, runs = cloud(400, 3, 8), 60, 20
     shares, rounds = [], 0
     for seed in range(runs):
         done = svmtool.fit(X, solver=81, sample=m, theta=0.1, seed=seed, method=method, **KINDS[kind][0])
@@ -95,7 +94,7 @@ def test_the_share_outside_is_within_what_a_sample_bounds(kind, method):
 
 
 @both_methods
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["linear", "linear kernel", "rbf"])
 def test_the_papers_rho_is_that_of_the_rows_chosen(kind, method):
     keywords, kernel = KINDS[kind]
     keywords = {**keywords, "method": method}

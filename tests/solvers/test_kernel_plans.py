@@ -33,7 +33,9 @@ def test_a_plan_depends_on_the_problem_alone_and_changes_nothing(row):
 
 
 @every_row
-def test_each_method_solves_and_is_recorded_first(row):
+def test_each_method_solves_and_is_recorded_first(row, monkeypatch):
+    """Sets of rows are so small that the problem needs several."""
+    monkeypatch.setattr(alfpgm, "SET_SIZE", 16)
     problem = problem_of(row)
     best = oracle(row, problem)
     for method, words in registry.methods(row).items():
@@ -47,12 +49,6 @@ def test_each_method_solves_and_is_recorded_first(row):
         assert found.result.status.converged and found.certificate.gap <= 1.01 * gap
         assert found.result.objective == pytest.approx(best.result.objective, rel=2 * gap)
         assert found.result.history is monitor.history
-
-
-@every_row
-def test_an_unknown_method_is_refused(row):
-    with pytest.raises(ValueError, match="no method 'other'"):
-        run(registry.entry(row), problem_of(row), Monitor(1e-3), method="other")
 
 
 @pytest.mark.parametrize(

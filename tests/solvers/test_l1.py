@@ -8,49 +8,14 @@ import reference
 from reference import csr_of
 
 from svmtool import limits, registry
-from svmtool.compiled import threads
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
-from svmtool.linalg import weighted_columns
 from svmtool.objectives.l1.objective import L1Objective
 from svmtool.objectives.task import Task
 from svmtool.solvers.l1 import proximal_newton
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Rule, StopFlag
 from svmtool.solvers.shared.contest import Contest
-
-
-@pytest.mark.parametrize("threads_used", [1, 3])
-def test_columns_are_the_same_in_several_blocks(threads_used, monkeypatch):
-    rng = np.random.default_rng(3)
-    X = reference.random_rows(rng, 50, 30)
-    rows = CsrRows(*csr_of(X), 30)
-    monkeypatch.setattr(weighted_columns, "BLOCK_WORK", 100)
-    monkeypatch.setattr(threads, "_count", threads_used)
-    assert len(rows.cut(rows.nnz // 100)) > 3
-    turned = weighted_columns.Columns(rows)
-    starts, row_numbers, values = csr_of(X.T)
-    assert np.array_equal(turned.starts, starts)
-    assert np.array_equal(turned.row_numbers, row_numbers) and np.array_equal(turned.values, values)
-    w, y, z = rng.normal(size=turned.d), np.where(rng.random(50) < 0.5, 1.0, -1.0), np.empty(50)
-    turned.margins(w, y, z)
-    np.testing.assert_allclose(z, y * (X @ w), atol=1e-12)
-
-
-def wide_logistic(n: int, d: int, C: float, seed: int = 0, groups: bool = False):
-    """A task with the logistic loss on sparse rows.
-
-    groups: one-hot features of two groups, whose columns add up to the same vector.
-    """
-    rng = np.random.default_rng(seed)
-    X = np.zeros((n, d))
-    if groups:
-        X[np.arange(n), rng.integers(0, d // 2, n)] = 1.0
-        X[np.arange(n), rng.integers(d // 2, d, n)] = 1.0
-    else:
-        X = np.where(rng.random((n, d)) < 0.1, rng.exponential(1.0, (n, d)), 0.0)
-    y = np.where(X @ rng.normal(size=d) + rng.normal(size=n) > 0.0, 1.0, -1.0)
-    return Task(CsrRows(*csr_of(X), d), y, np.full(n, C), target=np.zeros(n)), X
 
 
 def test_saturated_rows_far_on_the_wrong_side():
@@ -67,7 +32,11 @@ def test_saturated_rows_far_on_the_wrong_side():
 
 def test_columns_that_depend_on_each_other_are_certified():
     """One-hot features of two groups: a step along what both groups have in common is cut short by breakpoints."""
-    task, X = wide_logistic(2000, 60, 10.0, groups=True)
+    rng, X = np.random.default_rng(0), np.zeros((2000, 60))
+    for first in (0, 30):
+        X[np.arange(2000), rng.integers(first, first + 30, 2000)] = 1.0
+    y = np.where(X @ rng.normal(size=60) + rng.normal(size=2000) > 0.0, 1.0, -1.0)
+    task = Task(CsrRows(*csr_of(X), 60), y, np.full(2000, 10.0), target=np.zeros(2000))
     result = registry.solver_of(proximal_newton)(task, Monitor(gap=1e-5, max_iter=40), Rule())
     assert result.status is base.GAP
     assert np.abs(X.T @ (result.alpha * task.y)).max() <= 1 + 1e-9

@@ -94,3 +94,24 @@ def test_one_class_under_a_free_bias(number):
     p = PROBLEMS["tall-free"]
     s = Solved(p._replace(y=np.ones(len(p.y))), number=number)
     assert s.status.converged and s.certificate.primal == 0.0
+
+
+@pytest.mark.parametrize("free", [False, True])
+def test_columns_that_cannot_matter_are_left_out(free):
+    p, active = reference.random_problem(9, 40, 1600, bias=1.0, free=free), []
+    s = Solved(p, system={51: "pdhg"}, gap=1e-6, report=lambda **record: active.append(record["active"]))
+    assert s.status.converged and s.f == pytest.approx(l1_optimum(p), rel=2e-6)
+    assert 0 < active[-1] < 0.8 * p.X.shape[1]
+
+
+@pytest.mark.parametrize("number", [52, 70])
+def test_few_rows_take_few_steps_whatever_their_costs(number):
+    """Costs that differ by ten orders: conjugate gradients alone take many times as many steps as there are rows."""
+    rng = np.random.default_rng(1)
+    X = rng.poisson(0.1, (26, 1600)) * rng.lognormal(size=(26, 1))
+    y = np.where(np.arange(26) % 2 == 0, 1.0, -1.0)
+    cost = np.where(y > 0.0, 1e6, 1.0) * 10.0 ** rng.uniform(-2, 2, 26)
+    s = Solved(reference.Problem(X, y, cost, loss="least squares"), number=number, gap=1e-9)
+    assert s.status.converged
+    assert s.certificate.gap <= 1e-9
+    assert sum(record["cg"] for record in s.result.history) <= 200

@@ -18,6 +18,8 @@ CASES = [
 
 @pytest.mark.parametrize("row, bias", CASES)
 def test_rows_without_costs_are_no_traceback(row, bias, svm_train):
-    status, out, err = svm_train(*arguments_of(row), "-w-1", 0, *bias, "d", "m", data="-1 1:1 3:0.5\n-1 2:1\n-1 1:2\n")
+    few = ("--max-iter", 100) if "--max-iter" in row.supported else ()
+    data = "-1 1:1 3:0.5\n-1 2:1\n-1 1:2\n"
+    status, _, err = svm_train(*arguments_of(row), "-w-1", 0, *bias, *few, "d", "m", data=data)
     assert status in (0, 1) and "Traceback" not in err
     assert status == 0 or len(err.splitlines()) == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from one_class_problems import PROBLEMS, SOME, Problem, Solved, every_path, every_row, optimum, random_problem
+from problem_laws import restated
 from reference import csr_of
 
 from svmtool.certify.one_class import OneClassCertifier
@@ -53,16 +54,6 @@ def test_rows_about_the_origin_are_solved_at_zero(row, n, d, nu, other):
     assert np.linalg.norm(p.X.T @ a) <= 1e-6 * np.linalg.norm(p.X, axis=1) @ a
 
 
-@every_row
-def test_a_sum_of_rows_that_is_round_off_is_zero(row):
-    """With nu = 1 each multiplier is at its cost: the sum of rows that cancel is round-off in any order."""
-    for seed in range(5):
-        rng = np.random.default_rng(seed)
-        X = rng.normal(size=(40, 5)) * 10.0 ** rng.integers(-6, 7)
-        s = Solved(row, Problem(rng.permutation(np.vstack((X, -X))), np.full(80, 3.0), 1.0))
-        assert s.status.converged and not np.any(s.w) and s.certificate.gap <= 1e-10, seed
-
-
 @every_path
 @every_row
 def test_laws(row, path):
@@ -72,15 +63,9 @@ def test_laws(row, path):
         return Solved(row, p, path=path)
 
     for p in SOME:
-        n, d = p.X.shape
-        a, order = solved(p), np.random.default_rng(0).permutation(n)
+        d, a = p.X.shape[1], solved(p)
         rotation = np.linalg.qr(np.random.default_rng(1).normal(size=(d, d)))[0]
-        same = {
-            "rows twice": p._replace(X=np.vstack([p.X] * 2), cost=np.tile(p.cost / 2, 2)),
-            "order": p._replace(X=p.X[order], cost=p.cost[order]),
-            "no cost, no row": p._replace(X=np.vstack([p.X, -p.X[:5]]), cost=np.append(p.cost, np.zeros(5))),
-        }
-        for law, other in same.items():
+        for law, other in restated(p).items():
             b = solved(other)
             assert np.linalg.norm(a.w - b.w) <= 2 * a.radius, law
             assert b.f == pytest.approx(a.f, rel=1e-9), law

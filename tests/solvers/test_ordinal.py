@@ -16,7 +16,6 @@ from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.formats.models import linear
 from svmtool.params import Settings
-from svmtool.solvers.shared import base
 from svmtool.training.reductions.ordinal import Ordinal
 from svmtool.training.validation import folds
 
@@ -108,25 +107,6 @@ def test_laws(method):
     assert silent[1] == pytest.approx(silent[2], abs=near)
 
 
-def test_warm_start_at_the_answer_stops_at_once(svm_train):
-    X, labels = made(7, [2, 4, 6, 8])
-    assert Solved(X, labels, start=Solved(X, labels).beta, gap=1e-6).result.iterations == 1
-    assert svm_train(*ENGINE, "d", "m", data=text_of(X, labels))[0] == 0
-    _, out, _ = svm_train(*ENGINE, "-i", "m", "d", "again")
-    assert out.count("iter") == 0, out
-    np.testing.assert_allclose(linear.read("again").W, linear.read("m").W, rtol=1e-9, atol=1e-12)
-
-
-def test_e_and_limits():
-    X, labels = made(9, [1, 2, 3])
-    for eps in (0.5, 1e-5):
-        s = Solved(X, labels, C=10.0, eps=eps)
-        at_zero = np.linalg.norm(s.p.gradient(np.zeros(7)))
-        assert s.status.converged and np.linalg.norm(s.p.gradient(s.beta)) <= eps * at_zero * (1 + 1e-9)
-    s = Solved(X, labels, max_iter=1, C=1e4)
-    assert s.status is base.ITERATIONS and np.all(np.diff(s.b) >= 0)
-
-
 # From the command line
 
 
@@ -155,7 +135,7 @@ def test_model_gives_the_ranks_of_the_thresholds(ranks, svm_train, command):
     assert quiet == (0, "", "")
 
 
-@pytest.mark.parametrize("ranks", [[2, 1], [1, 2, 3], list(range(10)), [7]], ids=str)
+@pytest.mark.parametrize("ranks", [[2, 1], list(range(10))], ids=str)
 def test_liblinears_predict_gives_our_ranks(ranks, reference, svm_train, command, tmp_path):
     X, labels = made(11, ranks, n=300)
     assert svm_train("-q", *ENGINE, "d", "m", data=text_of(X, labels))[0] == 0

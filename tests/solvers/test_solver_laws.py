@@ -2,76 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 from naming import case_of
 from optima import Problem, minimiser
+from problem_laws import restated
 from sampling import every_turn
 from solver_suite import SOME, Case, Solved, every_path, layout_of, posed, share
 
 from svmtool.solvers.shared import base
 
-# Laws: each is checked on a case, a problem p and its solution a
+
+class Law(NamedTuple):
+    """A problem with the same answer as `one` (None: the problem as given), once its weights are changed back."""
+
+    name: str
+    other: Problem
+    back: Callable[[np.ndarray], np.ndarray] = lambda w: w
+    factor: float = 1.0  # of the objective
+    radii: float = 1.0  # between the weights
+    one: Problem | None = None
 
 
-def all_rows_twice_at_half_the_cost(case: Case, p: Problem, a: Solved) -> None:
-    b = Solved(case, p._replace(X=np.vstack([p.X, p.X]), y=np.tile(p.y, 2), cost=np.tile(p.cost / 2, 2)))
-    assert np.linalg.norm(a.w - b.w) <= a.radius
-    assert a.f == pytest.approx(b.f, rel=1e-9)
-
-
-def features_twice_over_root_two(case: Case, p: Problem, a: Solved) -> None:
-    """With |w|_1 features twice as they are; how a weight is divided among the two is then left open."""
-    l1, d = posed(case, p).l1, p.X.shape[1]
-    b = Solved(case, p._replace(X=np.hstack([p.X, p.X]) / (1.0 if l1 else np.sqrt(2))))
-    assert a.f == pytest.approx(b.f, rel=1e-9)
-    if l1:
-        assert np.linalg.norm(b.w[:d] + b.w[d : 2 * d] - a.w[:d]) <= 2 * a.radius
-    else:
-        assert np.linalg.norm(b.w[:d] - b.w[d : 2 * d]) <= 2 * a.radius
-
-
-def scaled_features(case: Case, p: Problem, a: Solved) -> None:
-    degree = 1 if posed(case, p).l1 else 2  # of the regulariser
-    for factor in (0.125, 30.0):
-        bias = factor * p.bias if p.bias >= 0 else p.bias
-        b = Solved(case, p._replace(X=factor * p.X, cost=p.cost / factor**degree, bias=bias))
-        assert np.linalg.norm(factor * b.w - a.w) <= 2 * a.radius, factor
-        assert factor**degree * b.f == pytest.approx(a.f, rel=1e-9), factor
-
-
-def opposite_labels(case: Case, p: Problem, a: Solved) -> None:
-    b = Solved(case, p._replace(y=-p.y))
-    assert np.linalg.norm(a.w + b.w) <= a.radius
-
-
-def a_column_of_zeros_changes_nothing(case: Case, p: Problem, a: Solved) -> None:
-    b = Solved(case, p._replace(X=np.insert(p.X, 3, 0.0, axis=1)))
-    assert b.w[3] == 0.0
-    assert np.linalg.norm(a.w - np.delete(b.w, 3)) <= a.radius
-
-
-def order_of_rows(case: Case, p: Problem, a: Solved) -> None:
-    k = np.random.default_rng(0).permutation(len(p.y))
-    b = Solved(case, p._replace(X=p.X[k], y=p.y[k], cost=p.cost[k]))
-    assert np.linalg.norm(a.w - b.w) <= a.radius
-
-
-def dense_is_sparse(case: Case, p: Problem, a: Solved) -> None:
-    b = Solved(case, p, "dense")
-    assert np.linalg.norm(a.w - b.w) <= a.radius
-    assert a.f == pytest.approx(b.f, rel=1e-9)
-
-
-def warm_start_elsewhere_gives_the_same_answer(case: Case, p: Problem, a: Solved) -> None:
-    b = Solved(case, p, start=np.random.default_rng(3).normal(size=p.A.shape[1]))
-    assert np.linalg.norm(a.w - b.w) <= a.radius
-
-
-LAWS = (
-    all_rows_twice_at_half_the_cost, features_twice_over_root_two, scaled_features, opposite_labels,
-    a_column_of_zeros_changes_nothing, order_of_rows, dense_is_sparse, warm_start_elsewhere_gives_the_same_answer,
-)  # fmt: skip
+def laws(case: Case, p: Problem) -> Iterator[Law]:
+    d, l1 = p.X.shape[1], posed(case, p).l1
+    for name, other in restated(p, "y").items():
+        yield Law(name, other)
+    yield Law("opposite labels", p._replace(y=-p.y), lambda w: -w)
+    zeros = p._replace(X=np.insert(p.X, 3, 0.0, axis=1))
+    yield Law("a column of zeros", zeros, lambda w: np.delete(w, 3) if w[3] == 0.0 else np.full(len(w) - 1, np.nan))
+    degree = 1 if l1 else 2  # of the regulariser
+    for size in (0.125, 30.0):
+        bias = size * p.bias if p.bias >= 0 else p.bias
+        scaled = p._replace(X=size * p.X, cost=p.cost / size**degree, bias=bias)
+        yield Law(f"features {size:g} times", scaled, lambda w, size=size: size * w, size**degree, 2.0)
+    # how a weight is divided among two equal features is left open by |w|_1, whose features stay as they are
+    part = 1.0 if l1 else np.sqrt(2.0)
+    twice = p._replace(X=np.hstack([p.X, p.X]) / part)
+    yield Law("features twice", twice, lambda w: np.append((w[:d] + w[d : 2 * d]) / part, w[2 * d :]), 1.0, 2.0)
+    double = p._replace(cost=np.append(2 * p.cost[:9], p.cost[9:]))
+    repeated = p._replace(X=np.vstack([p.X, p.X[:9]]), y=np.append(p.y, p.y[:9]), cost=np.append(p.cost, p.cost[:9]))
+    yield Law("weight two", repeated, one=double)
 
 
 @every_turn
@@ -81,33 +55,13 @@ def test_laws(case, turn):
         half, k = divmod(number, len(SOME))
         p = SOME[k]
         a = Solved(case, p)
-        for law in LAWS[half::2]:
-            with case_of(law.__name__, f"problem {k}"):
-                law(case, p, a)
-
-
-@every_path
-def test_weight_two_is_the_row_twice(case):
-    p = SOME[0]
-    twice = Problem(np.vstack([p.X, p.X[:20]]), np.append(p.y, p.y[:20]), np.append(p.cost, p.cost[:20]))
-    double = p._replace(cost=np.append(2 * p.cost[:20], p.cost[20:]))
-    a, b = Solved(case, twice), Solved(case, double)
-    assert np.linalg.norm(a.w - b.w) <= a.radius
-    assert a.f == pytest.approx(b.f, rel=1e-9)
-
-
-@every_turn
-@every_path
-def test_rows_of_cost_zero_have_no_effect(case, turn):
-    for k in share(case, turn, len(SOME)):
-        p = SOME[k]
-        cost = p.cost.copy()
-        cost[5::4] = 0.0
-        kept = cost > 0
-        with case_of(f"problem {k}"):
-            a = Solved(case, p._replace(cost=cost))
-            b = Solved(case, p._replace(X=p.X[kept], y=p.y[kept], cost=cost[kept]))
-            assert np.linalg.norm(a.w - b.w) <= a.radius
+        for law in [*laws(case, p)][half::2]:
+            with case_of(law.name, f"problem {k}"):
+                one, b = a if law.one is None else Solved(case, law.one), Solved(case, law.other)
+                assert np.linalg.norm(law.back(b.w) - one.w) <= law.radii * one.radius
+                assert law.factor * b.f == pytest.approx(one.f, rel=1e-9)
+        for b in (Solved(case, p, "dense"), Solved(case, p, start=np.random.default_rng(3).normal(size=p.A.shape[1]))):
+            assert np.linalg.norm(b.w - a.w) <= a.radius
 
 
 @every_turn
