@@ -20,11 +20,8 @@ class AbsentError(Exception):
 
 def find(name: str, folders: list[Path]) -> Path | None:
     """The file of a set, plain or compressed; None if no folder has it."""
-    for folder in folders:
-        for ending in ("", ".xz"):
-            if (folder / (name + ending)).is_file():
-                return folder / (name + ending)
-    return None
+    places = (folder / (name + ending) for folder in folders for ending in ("", ".xz"))
+    return next(filter(Path.is_file, places), None)
 
 
 def prepared(data: Data, folders: list[Path], cache: Path) -> Path:
@@ -73,8 +70,8 @@ def _parts(data: Data, path: Path, test: Path | None) -> dict[str, np.ndarray]:
     parts = {"y": np.where(y == one, 1.0, -1.0), "t": np.where(t == one, 1.0, -1.0), "d": np.array(X.shape[1])}
     for name, A in (("X", X.tocsr()), ("T", T.tocsr())):
         A.sort_indices()
-        parts |= {f"{name}_values": A.data, f"{name}_indices": A.indices.astype("i4")}
-        parts[f"{name}_indptr"] = A.indptr.astype("i4")
+        indices, indptr = A.indices.astype("i4"), A.indptr.astype("i4")
+        parts |= {f"{name}_values": A.data, f"{name}_indices": indices, f"{name}_indptr": indptr}
     return parts
 
 

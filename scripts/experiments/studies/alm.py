@@ -11,11 +11,11 @@ solve the same problem.
 from __future__ import annotations
 
 import math
-import statistics
 from functools import partial
+from statistics import geometric_mean, median
 
 from experiments.declare import Case, Data, Dataset, Experiment, Finding, Outcome, Tool, linear_set, plan
-from experiments.measures import LINEAR, Near, by_rows, finding, geometric_mean, groups, longest_over_shortest, slopes
+from experiments.measures import LINEAR, Near, by_rows, finding, groups, longest_over_shortest, slopes
 
 SETS = ("covtype.binary.scale01.part", "ijcnn1", "w8a", "connect-4", "shuttle.scale", "poker", "imdb.tfidf")
 TRAINED = (74370, 39992, 39800, 54046, 43500)  # rows of the first sets
@@ -129,7 +129,7 @@ def over_costs(outcomes: list[Outcome]) -> Finding:
             cell = row[forms[k]].cell
             lines.append([str(cell.data), forms[k].partition(", ")[2], *(found.get(C, "-") for C in cell.steps)])
     costs = [f"C = {C:g}" for C in outcomes[0].cell.steps]
-    figures = [f"{max(apart):.2f} at most, {statistics.median(apart):.2f} in the median"] if apart else []
+    figures = [f"{max(apart):.2f} at most, {median(apart):.2f} in the median"] if apart else []
     tables = [Dataset("Points of accuracy, Algorithm 2 minus Algorithm 1", ["set", "loss", *costs], lines)]
     return finding({f"apart by at most {POINTS:g} points": [x <= POINTS for x in apart]}, figures, tables)
 

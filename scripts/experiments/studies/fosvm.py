@@ -10,10 +10,11 @@ the same problem as the one-class SVM where K(x, x) is constant.
 
 from __future__ import annotations
 
+from statistics import geometric_mean
 from typing import Any
 
 from experiments.declare import Case, Data, Dataset, Experiment, Finding, Outcome, Tool, plan
-from experiments.measures import CONSTANT, LINEAR, by_rows, finding, geometric_mean, groups, slopes
+from experiments.measures import CONSTANT, LINEAR, by_rows, finding, groups, slopes
 
 SETS = {  # the normal class, features
     "shuttle.scale": (1, 9), "satimage.scale": (1, 36), "a9a": (-1, 123), "cod-rna.std": (-1, 8),
