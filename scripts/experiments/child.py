@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import resource
 import signal
 import sys
@@ -18,7 +19,6 @@ os.environ.update(OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")  # as our comma
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # else idle threads of LIBSVM slow down the busy ones
 
 import numpy as np  # noqa: E402
-import scipy.sparse  # noqa: E402
 
 from experiments import certify, tools  # noqa: E402
 from experiments.problem import NO_MEMORY, SEED, Fitted, Problem  # noqa: E402
@@ -77,13 +77,8 @@ def validated(problem: Problem, folds: int, fit: Callable[[Problem], Fitted]) ->
 def main() -> None:
     order = json.loads(sys.argv[2])
     resource.setrlimit(resource.RLIMIT_DATA, (order["megabytes"] * 1_000_000,) * 2)
-    with np.load(sys.argv[1]) as file:
-        parts = ("values", "indices", "indptr")
-        X, T = (
-            scipy.sparse.csr_matrix(tuple(file[f"{name}_{part}"] for part in parts), (len(file[y]), int(file["d"])))
-            for name, y in ("Xy", "Tt")
-        )
-        everything = Problem(X, file["y"], T, file["t"], 1.0)
+    with open(sys.argv[1], "rb") as file:
+        everything = Problem(*pickle.load(file), 1.0)
     method, vary, folds = order["method"], order["vary"], order["folds"]
     tool = tools.load(order["tool"])
     left = order["seconds"]

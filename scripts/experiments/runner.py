@@ -53,7 +53,7 @@ class Runner:
         if tool not in self._codes:
             files = [*(HERE / name for name in ("child.py", "certify.py", "problem.py")), *(HERE / "tools").iterdir()]
             files += (REPOSITORY / "svmtool").rglob("*.py") if tool == OURS else []
-            content = b"".join(file.read_bytes() for file in sorted(files) if file.suffix == ".py")
+            content = b"".join(file.read_bytes() for file in sorted(files) if file.suffix in (".py", ".R"))
             self._codes[tool] = hashlib.sha256(content).hexdigest()
         return self._codes[tool]
 
