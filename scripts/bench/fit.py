@@ -1,4 +1,4 @@
-"""Child process: fits one problem by a peer's Python module.  python fit.py PEER DATA SOLVER C KERNEL ANSWER
+"""Child process: fits one problem by a peer's Python module.  python -m bench.fit PEER DATA SOLVER C KERNEL ANSWER
 
 Writes {"seconds", "peak_mb", "objective", "gap"} to the file ANSWER: seconds of the fit alone, peak memory of the
 process with the rows.  Before, it fits a few rows, so that libraries are loaded.
@@ -13,15 +13,12 @@ import time
 import warnings
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-sys.path = [str(HERE.parent), str(HERE.parent.parent), *(p for p in sys.path if Path(p or ".").resolve() != HERE)]
+import numpy as np
+import scipy.sparse
 
-import numpy as np  # noqa: E402
-import scipy.sparse  # noqa: E402
-
-from bench import peers  # noqa: E402
-from bench.problem import Problem, value  # noqa: E402
-from svmtool.formats.svmlight import table  # noqa: E402
+from bench import peers
+from bench.problem import Problem, value
+from svmtool.formats.svmlight import table
 
 FEW = 2  # rows of each label for the first fit
 DENSE = 0.3  # share of non-zeros from which rows are a dense array

@@ -31,10 +31,11 @@ class Run(NamedTuple):
 
 
 def environment() -> dict[str, str]:
-    """The environment of children: this repository's package, with bytecode on disk as after an installation."""
+    """The environment of children: this repository's package and scripts, with bytecode on disk as if installed."""
     env = dict(os.environ)
     env.pop("PYTHONDONTWRITEBYTECODE", None)
-    env["PYTHONPATH"] = os.pathsep.join([str(REPOSITORY), *filter(None, [env.get("PYTHONPATH")])])
+    folders = (str(REPOSITORY), str(REPOSITORY / "scripts"), env.get("PYTHONPATH"))
+    env["PYTHONPATH"] = os.pathsep.join(filter(None, folders))
     return env
 
 

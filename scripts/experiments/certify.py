@@ -1,54 +1,31 @@
 """Neutral evaluator: computes objective and accuracy of every tool's result with the same code.
 
-X is a scipy CSR matrix (n, d), y f8[n] of -1 and 1, w f8[d], b a number.
+X is a scipy CSR matrix (n, d), y f8[n] of -1 and 1, f f8[n] the decision values.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import numpy as np
 
 from svmtool.metrics import RankCurve
 
-LOSSES: dict[str, Callable[[np.ndarray, float], np.ndarray]] = {  # of 1 - y (w.x + b)
-    "hinge": lambda short, p: np.maximum(0.0, short),
-    "squared": lambda short, p: np.maximum(0.0, short) ** 2,
-    "power": lambda short, p: np.maximum(0.0, short) ** p,
-    "least": lambda short, p: short**2,
-}
+POWERS = {"hinge": 1.0, "squared": 2.0, "least": 2.0}  # of the loss of 1 - y f; for "power" it is given
 
 
-def objective(name: str, X, y: np.ndarray, w: np.ndarray, b: float, C: float, p: float = 2.0) -> float:
-    """|w|^2 / 2 + C times the loss.  b costs nothing."""
-    return 0.5 * float(w @ w) + C * float(np.sum(LOSSES[name](1.0 - y * (X @ w + b), p)))
-
-
-def kernel_objective(support, coefficients: np.ndarray, gamma: float, y: np.ndarray, b: float, C: float, f) -> float:
-    """The C-SVC's primal value: |w|^2 / 2 + C times the hinge loss, w = sum_j coefficients_j phi(support_j), RBF.
-
-    f: kernel_values of the rows.
-    """
-    own = kernel_values(support, coefficients, gamma, support)
-    return 0.5 * float(coefficients @ own) + C * float(np.sum(np.maximum(0.0, 1.0 - y * (f + b))))
+def objective(name: str, square: float, y: np.ndarray, f: np.ndarray, C: float, p: float = 2.0) -> float:
+    """|w|^2 / 2 + C times the loss; square: |w|^2."""
+    short = 1.0 - y * f
+    losses = np.abs(short) if name == "least" else np.maximum(0.0, short)
+    return 0.5 * square + C * float(np.sum(losses ** POWERS.get(name, p)))
 
 
 def kernel_values(support, coefficients: np.ndarray, gamma: float, X, size: int = 1 << 18) -> np.ndarray:
     """sum_j coefficients_j exp(-gamma |x - support_j|^2) for each row x of X; size: of the temporary matrices."""
-    squares = np.asarray(support.multiply(support).sum(axis=1)).ravel()
-    dense = support.toarray() if support.nnz > 0.1 * support.shape[0] * support.shape[1] else None
-    out = np.empty(X.shape[0])
-    block = max(1, size // max(1, support.shape[0]))
-    for at in range(0, X.shape[0], block):
-        some = X[at : at + block]
-        K = some.toarray() @ dense.T if dense is not None else (some @ support.T).toarray()
-        K *= -2.0
-        K += np.asarray(some.multiply(some).sum(axis=1))
-        K += squares
-        np.maximum(K, 0.0, out=K)
-        K *= -gamma
-        out[at : at + block] = np.exp(K, out=K) @ coefficients
-    return out
+    from sklearn.metrics.pairwise import rbf_kernel
+    from sklearn.utils import gen_batches
+
+    batches = gen_batches(X.shape[0], max(1, size // support.shape[0]))
+    return np.concatenate([rbf_kernel(X[rows], support, gamma) @ coefficients for rows in batches])
 
 
 def area(y: np.ndarray, decision: np.ndarray) -> float:

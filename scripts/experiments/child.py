@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import resource
 import signal
 import sys
@@ -14,13 +15,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path = [os.path.dirname(HERE), *(p for p in sys.path if os.path.abspath(p) != HERE)]  # its names are not ours
 os.environ.update(OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")  # as our commands do
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # else idle threads of LIBSVM slow down the busy ones
 
 import numpy as np  # noqa: E402
-import scipy.sparse  # noqa: E402
 
 from experiments import certify, tools  # noqa: E402
 from experiments.problem import NO_MEMORY, SEED, Fitted, Problem  # noqa: E402
@@ -32,39 +30,23 @@ WARM_ITERATIONS = 3  # of that run on few rows, where a tool takes a limit
 TRACE_RTOL = 1e-6  # to which a trace must end at the objective of the weights
 
 
-def decision(found: Fitted, X: Any) -> np.ndarray | None:
-    """Decision values of rows; None for a result without any."""
-    if found.w is not None:
-        return X @ found.w + found.b
-    if found.kernel is not None:
-        support, coefficients, b, gamma = found.kernel
-        return certify.kernel_values(support, coefficients, gamma, X) + b
-    return None if found.decide is None else found.decide(X)
-
-
 def certified(problem: Problem, found: Fitted, name: str, settings: dict) -> dict[str, Any]:
     """Objective and accuracy of a result."""
+    y, f, decide = problem.y, found.decision(problem.X), found.decision(problem.T)
     rows, features = problem.X.shape
     facts: dict[str, Any] = {"seconds": found.seconds, "rows": rows, "features": features, **found.facts}
-    if name and found.w is not None:
-        p = settings.get("loss_power", 2.0)
-        facts["objective"] = certify.objective(name, problem.X, problem.y, found.w, found.b, problem.C, p)
+    facts["accuracy"] = certify.accuracy(problem.t, decide)
+    if name:
+        power = settings.get("loss_power", 2.0)
+        facts["objective"] = certify.objective(name, found.square(), y, f, problem.C, power)
     if found.kernel is not None:
-        support, coefficients, b, gamma = found.kernel
-        facts["support"] = support.shape[0]
-        if name:
-            X, y, C = problem.X, problem.y, problem.C
-            f = certify.kernel_values(support, coefficients, gamma, X)
-            facts["objective"] = certify.kernel_objective(support, coefficients, gamma, y, b, C, f)
-            facts["training_error"] = 1.0 - certify.accuracy(y, f + b)
+        facts["support"] = found.kernel[0].shape[0]
+        facts |= {"training_error": 1.0 - certify.accuracy(y, f)} if name else {}
     if "trace" in facts and not ends_at(facts["trace"], facts.get("objective", np.nan)):
         del facts["trace"]
-    decide = decision(found, problem.T)
-    if decide is not None:
-        facts["accuracy"] = certify.accuracy(problem.t, decide)
-        if np.all(problem.y == 1.0):
-            facts |= {name: certify.area(problem.t[k::2], decide[k::2]) for k, name in enumerate(("valid", "auc"))}
-            facts["rejected"] = 1.0 - certify.accuracy(problem.y, decision(found, problem.X))
+    if np.all(y == 1.0):
+        facts |= {name: certify.area(problem.t[k::2], decide[k::2]) for k, name in enumerate(("valid", "auc"))}
+        facts["rejected"] = 1.0 - certify.accuracy(y, f)
     return facts
 
 
@@ -88,23 +70,15 @@ def validated(problem: Problem, folds: int, fit: Callable[[Problem], Fitted]) ->
     for k in range(folds):
         outside = order[k::folds]
         found = fit(problem.take(np.sort(np.delete(order, np.s_[k::folds]))))
-        decide = decision(found, problem.X[outside])
-        if decide is None:
-            raise ValueError("folds need a tool that gives decision values")
-        right += certify.accuracy(problem.y[outside], decide) * len(outside)
+        right += certify.accuracy(problem.y[outside], found.decision(problem.X[outside])) * len(outside)
     return right / len(order)
 
 
 def main() -> None:
     order = json.loads(sys.argv[2])
     resource.setrlimit(resource.RLIMIT_DATA, (order["megabytes"] * 1_000_000,) * 2)
-    with np.load(sys.argv[1]) as file:
-        parts = ("values", "indices", "indptr")
-        X, T = (
-            scipy.sparse.csr_matrix(tuple(file[f"{name}_{part}"] for part in parts), (len(file[y]), int(file["d"])))
-            for name, y in ("Xy", "Tt")
-        )
-        everything = Problem(X, file["y"], T, file["t"], 1.0, order["run"])
+    with open(sys.argv[1], "rb") as file:
+        everything = Problem(*pickle.load(file), 1.0)
     method, vary, folds = order["method"], order["vary"], order["folds"]
     tool = tools.load(order["tool"])
     left = order["seconds"]

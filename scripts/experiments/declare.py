@@ -1,7 +1,8 @@
 """Declaration of experiments: data, tools, cells, and evaluation of their results.
 
-A study (one file of studies/ for each paper) holds `Experiment`s.  Their cells are run by runner.py, each in a process
-of its own; `conclude` turns the results into a `Finding`, which report.py prints.  Nothing here imports numpy.
+A study (one file of studies/ for each paper) holds the cells and conclusions of its experiments, claims.csv what the
+paper claims.  Cells are run by runner.py, each in a process of its own; `conclude` turns the results into a `Finding`,
+which report.py prints.  Nothing here imports numpy.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import statistics
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -33,19 +34,12 @@ def groups(outcomes: Sequence[Outcome]) -> list[dict[str, Outcome]]:
     return found
 
 
-def geometric_mean(values: Sequence[float]) -> float:
-    """Mean; nan without values."""
-    return math.exp(sum(map(math.log, values)) / len(values)) if values else math.nan
-
-
 def slope(points: Sequence[tuple[float, float]]) -> float:
     """The slope of log y over log x by least squares; nan for fewer than two points."""
-    if len(points) < 2:
+    try:
+        return statistics.linear_regression(*zip(*((math.log(x), math.log(y)) for x, y in points), strict=True)).slope
+    except (TypeError, ValueError):  # no points; too few, one x or infinite times
         return math.nan
-    xs, ys = [math.log(x) for x, _ in points], [math.log(y) for _, y in points]
-    mean_x, mean_y = sum(xs) / len(xs), sum(ys) / len(ys)
-    squares = sum((x - mean_x) ** 2 for x in xs)
-    return sum((x - mean_x) * (y - mean_y) for x, y in zip(xs, ys, strict=True)) / squares if squares else math.nan
 
 
 def shown(outcome: Outcome, seconds: float) -> str | float:
@@ -92,8 +86,8 @@ def faster(rows: Sequence[dict[str, Outcome]], own: str, other: str) -> list[boo
 def mean_ratio(rows: Sequence[dict[str, Outcome]], over: str, under: str) -> list[str]:
     """The geometric mean of their ratios of seconds, in words."""
     found = ratios([row[over] for row in rows], [row[under] for row in rows])
-    text = f"time of {over} over that of {under}: {geometric_mean(found or [1.0]):.3g} in geometric mean"
-    return [f"{text}, {min(found):.3g} to {max(found):.3g}"] if found else []
+    text = f"time of {over} over that of {under}: {{:.3g}} in geometric mean, {{:.3g}} to {{:.3g}}"
+    return [text.format(statistics.geometric_mean(found), min(found), max(found))] if found else []
 
 
 def finding(checks: dict[str, list[bool]], figures: Sequence[str], tables: Sequence[Dataset], why: str = "") -> Finding:

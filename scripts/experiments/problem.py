@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+from experiments import certify
 from svmtool.auditing import readers
 from svmtool.models.linear import LinearModel
 from svmtool.params import LINEAR
@@ -21,14 +22,13 @@ WARM_ROWS = 100  # of the warm-up run
 
 @dataclasses.dataclass
 class Problem:
-    """X, T: scipy CSR matrices of training and test rows; y, t: their labels; C; run: number of the repetition."""
+    """X, T: scipy CSR matrices of training and test rows; y, t: their labels; C."""
 
     X: Any
     y: np.ndarray
     T: Any
     t: np.ndarray
     C: float
-    run: int
 
     def take(self, rows: np.ndarray) -> Problem:
         """The problem restricted to some training rows."""
@@ -55,6 +55,20 @@ class Fitted:
     kernel: tuple | None = None
     decide: Callable[[Any], np.ndarray] | None = None
     facts: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+    def decision(self, X: Any) -> np.ndarray:
+        """Decision values of rows."""
+        if self.kernel is not None:
+            support, coefficients, b, gamma = self.kernel
+            return certify.kernel_values(support, coefficients, gamma, X) + b
+        return X @ self.w + self.b if self.decide is None else self.decide(X)
+
+    def square(self) -> float:
+        """|w|^2, with a kernel of w = sum_j coefficients_j phi(support_j)."""
+        if self.kernel is None:
+            return float(self.w @ self.w)
+        support, coefficients, _, gamma = self.kernel
+        return float(coefficients @ certify.kernel_values(support, coefficients, gamma, support))
 
     @classmethod
     def of(cls, model: Any, start: float, d: int, **facts: Any) -> Fitted:

@@ -6,9 +6,9 @@ it has changed.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -16,7 +16,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from experiments import sets
+from bench.runs import environment
+from experiments import report, sets
 from experiments.declare import Cell, Outcome
 from experiments.measures import OURS
 from experiments.problem import NO_MEMORY
@@ -43,7 +44,7 @@ class Runner:
         """A tool's version; empty if it is not installed."""
         if tool not in self.versions:
             code = f"from experiments import tools; print(tools.load({tool!r}).VERSION())"
-            done = subprocess.run([self.python(tool), "-c", code], capture_output=True, text=True, env=_environment())
+            done = subprocess.run([self.python(tool), "-c", code], capture_output=True, text=True, env=environment())
             self.versions[tool] = done.stdout.strip() if done.returncode == 0 else ""
         return self.versions[tool]
 
@@ -52,7 +53,7 @@ class Runner:
         if tool not in self._codes:
             files = [*(HERE / name for name in ("child.py", "certify.py", "problem.py")), *(HERE / "tools").iterdir()]
             files += (REPOSITORY / "svmtool").rglob("*.py") if tool == OURS else []
-            content = b"".join(file.read_bytes() for file in sorted(files) if file.suffix == ".py")
+            content = b"".join(file.read_bytes() for file in sorted(files) if file.suffix in (".py", ".R"))
             self._codes[tool] = hashlib.sha256(content).hexdigest()
         return self._codes[tool]
 
@@ -63,25 +64,22 @@ class Runner:
             return Outcome(cell, [], "absent", f"{cell.tool} is not installed")
         kept = self.results / "cells" / f"{cell.key(version + self.code(cell.tool))}.json"
         if kept.exists():
-            facts = json.loads(kept.read_text())
-            return Outcome(cell, facts["steps"], facts["ended"], facts["words"], facts["cut"])
+            return Outcome(cell, **json.loads(kept.read_text())["outcome"])
         try:
             data = sets.prepared(cell.data, self.folders, self.results / "data")
         except sets.AbsentError as e:
             return Outcome(cell, [], "absent", str(e))
         outcome = self._child(cell, data)
         kept.parent.mkdir(parents=True, exist_ok=True)
-        facts = {"cell": cell.order(), "version": version, "date": time.strftime("%Y-%m-%d %H:%M")}
-        facts |= {"steps": outcome.steps, "ended": outcome.ended, "words": outcome.words, "cut": outcome.cut}
-        partial = kept.with_suffix(".partial")
-        partial.write_text(json.dumps(facts, indent=1) + "\n")
-        partial.replace(kept)
+        facts = dataclasses.asdict(outcome)
+        order = {"cell": facts.pop("cell"), "version": version, "date": time.strftime("%Y-%m-%d %H:%M")}
+        report.write(kept, json.dumps({**order, "outcome": facts}, indent=1) + "\n")
         return outcome
 
     def _child(self, cell: Cell, data: Path) -> Outcome:
-        argv = [self.python(cell.tool), str(HERE / "child.py"), str(data), json.dumps(cell.order())]
+        argv = [self.python(cell.tool), "-m", "experiments.child", str(data), json.dumps(cell.order())]
         with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as words:
-            streams = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": words, "env": _environment()}
+            streams = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": words, "env": environment()}
             try:
                 code = subprocess.run(argv, timeout=cell.seconds + BESIDE, **streams).returncode
             except subprocess.TimeoutExpired:
@@ -89,13 +87,6 @@ class Runner:
             ended = {0: "done", -signal.SIGALRM: "over time", NO_MEMORY: "out of memory"}.get(code, "failed")
             out.seek(0)
             words.seek(0)
-            lines = [line for line in out.read().splitlines() if line.startswith("{") and line.endswith("}")]
-            steps = [json.loads(line) for line in lines]
+            steps = [json.loads(line) for line in out.read().splitlines() if line[:1] + line[-1:] == "{}"]
             cut = steps.pop() if steps and steps[-1].get("cut") else None
             return Outcome(cell, steps, "over time" if cut else ended, words.read()[-LAST_WORDS:], cut)
-
-
-def _environment() -> dict[str, str]:
-    env = dict(os.environ)
-    env["PYTHONPATH"] = os.pathsep.join([str(REPOSITORY), str(HERE.parent), *filter(None, [env.get("PYTHONPATH")])])
-    return env

@@ -1,8 +1,9 @@
-"""Prepares data sets by name for a study and stores them as .npz for the children of all tools."""
+"""Prepares data sets by name for a study and stores them for the children of all tools."""
 
 from __future__ import annotations
 
 import hashlib
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -20,29 +21,26 @@ class AbsentError(Exception):
 
 def find(name: str, folders: list[Path]) -> Path | None:
     """The file of a set, plain or compressed; None if no folder has it."""
-    for folder in folders:
-        for ending in ("", ".xz"):
-            if (folder / (name + ending)).is_file():
-                return folder / (name + ending)
-    return None
+    places = (folder / (name + ending) for folder in folders for ending in ("", ".xz"))
+    return next(filter(Path.is_file, places), None)
 
 
 def prepared(data: Data, folders: list[Path], cache: Path) -> Path:
-    """The .npz of a set: X and T (training and test rows) in CSR parts, y and t, d.  AbsentError."""
+    """The file of a set: training rows in CSR and their labels, test rows and theirs.  AbsentError."""
     path = find(data.name, folders)
     if path is None:
         raise AbsentError(f"{data.name}: in none of {', '.join(map(str, folders))}")
     mark = f"{data!r} {path.stat().st_size} {path.stat().st_mtime_ns}"
-    target = cache / f"{data.name}-{hashlib.sha256(mark.encode()).hexdigest()[:16]}.npz"
+    target = cache / f"{data.name}-{hashlib.sha256(mark.encode()).hexdigest()[:16]}.pickle"
     if not target.exists():
         cache.mkdir(parents=True, exist_ok=True)
-        partial = target.with_suffix(".partial.npz")
-        np.savez(partial, **_parts(data, path, find(data.name + ".t", folders)))
+        partial = target.with_suffix(".partial")
+        partial.write_bytes(pickle.dumps(_parts(data, path, find(data.name + ".t", folders))))
         partial.replace(target)
     return target
 
 
-def _parts(data: Data, path: Path, test: Path | None) -> dict[str, np.ndarray]:
+def _parts(data: Data, path: Path, test: Path | None) -> tuple:
     X, y = svmtool.read_svmlight(str(path))
     random = np.random.default_rng(SEED)
     order = random.permutation(X.shape[0])
@@ -70,12 +68,11 @@ def _parts(data: Data, path: Path, test: Path | None) -> dict[str, np.ndarray]:
         X, T = (A @ scipy.sparse.diags(1.0 / size) for A in (X, T))
     if data.bias:
         X, T = (scipy.sparse.hstack((A, np.ones((A.shape[0], 1)))) for A in (X, T))
-    parts = {"y": np.where(y == one, 1.0, -1.0), "t": np.where(t == one, 1.0, -1.0), "d": np.array(X.shape[1])}
-    for name, A in (("X", X.tocsr()), ("T", T.tocsr())):
+    X, T = X.tocsr(), T.tocsr()
+    for A in (X, T):
         A.sort_indices()
-        parts |= {f"{name}_values": A.data, f"{name}_indices": A.indices.astype("i4")}
-        parts[f"{name}_indptr"] = A.indptr.astype("i4")
-    return parts
+        A.indices, A.indptr = A.indices.astype("i4"), A.indptr.astype("i4")
+    return X, np.where(y == one, 1.0, -1.0), T, np.where(t == one, 1.0, -1.0)
 
 
 def _thinned(normal: np.ndarray, random: np.random.Generator) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import pickle
 import subprocess
 import sys
 
@@ -52,7 +53,7 @@ def test_linear_answers_are_evaluated_as_by_a_loop_over_rows(name, power):
     X, y = rng.normal(size=(20, 4)), np.where(rng.random(20) < 0.5, -1.0, 1.0)
     w, b, C = rng.normal(size=4), 0.3, 0.7
     losses = sum(max(0.0, 1.0 - t * (float(x @ w) + b)) ** power for x, t in zip(X, y, strict=True))
-    found = certify.objective(name, scipy.sparse.csr_matrix(X), y, w, b, C, 1.4)
+    found = certify.objective(name, w @ w, y, X @ w + b, C, 1.4)
     assert found == pytest.approx(0.5 * float(w @ w) + C * losses, rel=1e-12)
 
 
@@ -62,10 +63,10 @@ def test_kernel_answers_are_evaluated_as_by_a_loop_over_pairs(density, size):
     X, S = (scipy.sparse.csr_matrix(np.where(rng.random((n, 30)) < density, rng.random((n, 30)), 0.0)) for n in (11, 6))
     a, y, b, gamma, C = rng.normal(size=6), np.where(rng.random(11) < 0.5, -1.0, 1.0), -0.2, 0.7, 2.0
     K, own = (np.exp([[-gamma * np.sum((x - s) ** 2) for s in S.toarray()] for x in A.toarray()]) for A in (X, S))
-    f = certify.kernel_values(S, a, gamma, X, size)
-    assert f == pytest.approx(K @ a, rel=1e-12)
+    assert certify.kernel_values(S, a, gamma, X, size) == pytest.approx(K @ a, rel=1e-12)
     expected = 0.5 * float(a @ own @ a) + C * float(np.sum(np.maximum(0.0, 1.0 - y * (K @ a + b))))
-    assert certify.kernel_objective(S, a, gamma, y, b, C, f) == pytest.approx(expected, rel=1e-12)
+    found = Fitted(0.0, kernel=(S, a, b, gamma))
+    assert certify.objective("hinge", found.square(), y, found.decision(X), C) == pytest.approx(expected, rel=1e-12)
 
 
 def test_the_area_is_the_share_of_pairs_in_order():
@@ -140,12 +141,7 @@ def test_models_of_any_kind_are_read_into_the_same_answer():
         assert (found.kernel is None) == (given.get("kernel") != "rbf")
         sign = 1.0 if done.model.labels[0] == 1 else -1.0
         wanted = sign * np.ravel(svmtool.decision_values(done, Z))
-        if found.kernel is None:
-            values = X @ found.w + found.b
-        else:
-            support, a, b, gamma = found.kernel
-            values = certify.kernel_values(support, a, gamma, Z) + b
-        assert values == pytest.approx(wanted, rel=1e-9, abs=1e-12)
+        assert found.decision(Z) == pytest.approx(wanted, rel=1e-9, abs=1e-12)
 
 
 def test_a_paper_without_its_algorithm_is_a_fault(runner):
@@ -164,17 +160,17 @@ def test_other_classes_are_thinned_and_not_trained_on(tmp_path):
     (tmp_path / "set").write_text("\n".join(rows) + "\n")
 
     def parts(**asked):
-        with np.load(sets.prepared(Data("set", test=0.5, normal=2, **asked), [tmp_path], tmp_path / "made")) as made:
-            return {name: made[name] for name in made.files}
+        made = sets.prepared(Data("set", test=0.5, normal=2, **asked), [tmp_path], tmp_path / "made")
+        return pickle.loads(made.read_bytes())
 
-    found = parts()
-    inside, outside = found["X_values"].astype(int) - 1, found["T_values"].astype(int) - 1
-    assert np.all(inside % 3 == 2) and np.all(found["y"] == 1.0) and not set(inside) & set(outside)
-    assert np.array_equal(np.where(outside % 3 == 2, 1.0, -1.0), found["t"])
-    normal = np.count_nonzero(found["t"] == 1.0)
-    assert normal + len(inside) == 200 and np.count_nonzero(found["t"] == -1.0) == normal // 10
-    fewer = parts(rows=30)
-    assert len(fewer["y"]) == 30 and np.array_equal(fewer["T_values"], found["T_values"])
+    X, y, T, t = parts()
+    inside, outside = X.data.astype(int) - 1, T.data.astype(int) - 1
+    assert np.all(inside % 3 == 2) and np.all(y == 1.0) and not set(inside) & set(outside)
+    assert np.array_equal(np.where(outside % 3 == 2, 1.0, -1.0), t)
+    normal = np.count_nonzero(t == 1.0)
+    assert normal + len(inside) == 200 and np.count_nonzero(t == -1.0) == normal // 10
+    _, fewer, same, _ = parts(rows=30)
+    assert len(fewer) == 30 and np.array_equal(same.data, T.data)
 
 
 def test_kernel_cells_tell_of_training_rows_areas_and_rejected_rows(runner):

@@ -23,7 +23,6 @@ from svmtool.data.dataset import Dataset
 from svmtool.errors import SvmtoolError
 
 Numbers = tuple[int, ...]
-FIT = Path(__file__).resolve().parent.parent / "fit.py"
 
 
 class Options(NamedTuple):
@@ -109,7 +108,7 @@ class Fit(Peer):
         answer = options.scratch / "answer.json"
         answer.unlink(missing_ok=True)
         words = [self.name, path, problem.solver, repr(problem.C), int(problem.kernel), answer]
-        done = once([options.python, FIT, *words], options.limit)
+        done = once([options.python, "-m", "bench.fit", *words], options.limit)
         return Run(**json.loads(answer.read_text())) if done.ended == "yes" else done
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from experiments.declare import Case, Data, Dataset, Experiment, Finding, Outcome, Tool, plan
+from experiments.declare import Case, Data, Dataset, Finding, Outcome, Tool, plan
 from experiments.measures import LINEAR, by_rows, by_sets, faster, finding, groups, mean_ratio, slope, slopes
 
 SETS = (
@@ -88,34 +88,17 @@ def addition(outcomes: list[Outcome]) -> Finding:
     return finding(checks, [*ends, f"log-log slope {slope(points):.2f}"], tables)
 
 
-SOURCE = "Le et al. 2015 (ALSVM), "
-EXPERIMENTS = (
-    Experiment(
-        "alsvm-table2", SOURCE + "Table II",
-        "FALSVM is fastest on all sets, ALSVM faster than LibLinear and Pegasos on all but w8a, accuracies comparable",
-        "seconds of ALSVM, FALSVM, LibLinear, Pegasos: covtype 271, 5.7, 1592, 1826; cod-rna 9, 0.7, 1683, 8332; w8a "
-        "403, 3.9, 316, 505",
-        plan(TOOLS, [*map(prepared, SETS)], [prepared("diabetes")], seconds=(20.0, 3.0)), table, 130.0,
-    ),
-    Experiment(
-        "alsvm-figure1", SOURCE + "Figure 1",
-        "times of ALSVM and FALSVM are linear in the number of rows, FALSVM tens of times faster",
-        "covtype and cod-rna, 50% to 100% of the rows; at 100% 271 s against 5.7 s, and 9 against 0.7",
-        plan(GROWING, [Case(prepared(name), {}, some) for name, some in ROWS.items()],
-             [Case(prepared("digits"), {}, (400, 1_200))], seconds=(20.0, 3.0), vary="rows"), growth, 70.0,
-    ),
-    Experiment(
-        "alsvm-figures2-3", SOURCE + "Figures 2 and 3",
-        "FALSVM scales better with the dimension than ALSVM, and is faster than LibLinear up to some 1000 features",
-        "curves on real-sim and news20, d in steps of 50 or 100; here imdb.tfidf and farm-ads",
-        plan(OURS, [Data(name, rows=rows, features=d, bias=True) for (name, rows), some in FEATURES.items()
-                    for d in some], [Data("digits", features=d, bias=True) for d in (10, 60)], seconds=(10.0, 3.0)),
-        over_features, 110.0,
-    ),
-    Experiment(
-        "alsvm-addition", SOURCE + "Equations 4 to 6", "adding a row costs O(d^2)", "no numbers",
-        plan({name: OURS[name] for name in ("ALSVM", ENGINE)},
-             [Data("imdb.tfidf", rows=ADDED_ROWS, features=d) for d in ADDED],
-             [Data("digits", rows=ADDED_ROWS, features=d) for d in (16, 32, 64)], seconds=(15.0, 15.0)), addition, 25.0,
-    ),
-)  # fmt: skip
+DIMENSIONS = [
+    Data(name, rows=rows, features=d, bias=True) for (name, rows), some in FEATURES.items() for d in some
+]
+EXPERIMENTS = {
+    "alsvm-table2": (plan(TOOLS, [*map(prepared, SETS)], [prepared("diabetes")], seconds=(20.0, 3.0)), table),
+    "alsvm-figure1": (plan(GROWING, [Case(prepared(name), {}, some) for name, some in ROWS.items()],
+                           [Case(prepared("digits"), {}, (400, 1_200))], seconds=(20.0, 3.0), vary="rows"), growth),
+    "alsvm-figures2-3": (plan(OURS, DIMENSIONS, [Data("digits", features=d, bias=True) for d in (10, 60)],
+                              seconds=(10.0, 3.0)), over_features),
+    "alsvm-addition": (plan({name: OURS[name] for name in ("ALSVM", ENGINE)},
+                            [Data("imdb.tfidf", rows=ADDED_ROWS, features=d) for d in ADDED],
+                            [Data("digits", rows=ADDED_ROWS, features=d) for d in (16, 32, 64)],
+                            seconds=(15.0, 15.0)), addition),
+}  # fmt: skip

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from experiments.declare import Case, Data, Experiment, Finding, Outcome, Tool, plan
+from experiments.declare import Case, Data, Finding, Outcome, Tool, plan
 from experiments.measures import LINEAR, by_rows, by_sets, faster, finding, groups, mean_ratio, slopes
 
 SETS = {  # C and gamma
@@ -73,31 +73,22 @@ def growth(outcomes: list[Outcome]) -> Finding:
     return finding(checks, [*figures, "of the iterations:", *steps], tables, "" if all(*checks.values()) else why)
 
 
-SOURCE = "Nguyen et al. 2015 (SGD-LSSVM), "
 SMALL = Data("diabetes", unit=True)
-EXPERIMENTS = (
-    Experiment(
-        "sgd-lssvm-table2", SOURCE + "Table II and Figure 1",
-        "faster than LIBSVM and others on most sets, at comparable accuracy",
-        "seconds (accuracy) of SGD-LSSVM and LIBSVM: a9a 88 (83) and 149 (85), cod-rna 169 (91) and 303 (94), mushroom "
-        "1 and 1.5 (100), shuttle 25 and 6 (100), splice 0.13 (89) and 0.15 (87)",
-        plan(TOOLS, [Case(Data(name, rows=ROWS, unit=True), asked(*values)) for name, values in SETS.items()],
-             [Case(SMALL, asked(1.0, 1.0))], seconds=(15.0, 4.0)), table, 70.0,
-    ),
-    Experiment(
-        "sgd-lssvm-figures2-4", SOURCE + "Figures 2 to 4",
-        "with t from 1 to 512 iterations fall, times tend to rise, accuracy is stable: t = 1 or 2 is best",
-        "curves on rcv1 and ijcnn1; here farm-ads and ijcnn1",
-        plan({"t": Tool("ours", "kernel -s 73")},
-             [Case(Data(name, rows=VARIED_ROWS), asked(*values), T) for name, values in VARIED.items()],
-             [Case(SMALL, asked(1.0, 1.0), T[::4])], seconds=(30.0, 20.0), vary="sgd_rows"), varied, 40.0,
-    ),
-    Experiment(
-        "sgd-lssvm-figure5", SOURCE + "Figure 5",
-        "the time is approximately linear in the number of rows, t = 1",
-        "curves on rcv1 and ijcnn1 over 10% to 100% of the rows; here farm-ads and ijcnn1",
-        plan({tool: TOOLS[tool] for tool in (ALGORITHM, ENGINE, LIBSVM)},
-             [Case(Data(name), asked(*VARIED[name]), some) for name, some in SIZES.items()],
-             [Case(Data("digits"), asked(1.0, 0.001), (400, 800))], seconds=(20.0, 20.0), vary="rows"), growth, 55.0,
-    ),
+SIDE_BY_SIDE = plan(
+    TOOLS, [Case(Data(name, rows=ROWS, unit=True), asked(*values)) for name, values in SETS.items()],
+    [Case(SMALL, asked(1.0, 1.0))], seconds=(15.0, 4.0),
 )  # fmt: skip
+OVER_T = plan(
+    {"t": Tool("ours", "kernel -s 73")},
+    [Case(Data(name, rows=VARIED_ROWS), asked(*values), T) for name, values in VARIED.items()],
+    [Case(SMALL, asked(1.0, 1.0), T[::4])], seconds=(30.0, 20.0), vary="sgd_rows",
+)  # fmt: skip
+BY_ROWS = plan(
+    {tool: TOOLS[tool] for tool in (ALGORITHM, ENGINE, LIBSVM)},
+    [Case(Data(name), asked(*VARIED[name]), some) for name, some in SIZES.items()],
+    [Case(Data("digits"), asked(1.0, 0.001), (400, 800))], seconds=(20.0, 20.0), vary="rows",
+)  # fmt: skip
+EXPERIMENTS = {
+    "sgd-lssvm-table2": (SIDE_BY_SIDE, table), "sgd-lssvm-figures2-4": (OVER_T, varied),
+    "sgd-lssvm-figure5": (BY_ROWS, growth),
+}  # fmt: skip

@@ -22,7 +22,7 @@ import warnings
 from typing import Any
 
 import packages
-from experiments.problem import Fitted, Problem
+from experiments.problem import SEED, Fitted, Problem
 
 SVC = "SVC(C=C, gamma=gamma, cache_size=cache_mb, **tol)"
 SNAPML = "SupportVectorMachine(loss=%r, regularizer=1 / C, max_iter=10_000, tol=step[0], n_jobs=step[1], **seed)"
@@ -56,7 +56,7 @@ def fit(name: str, problem: Problem, method: str, step: Any, settings: dict) -> 
     elif name == "lightning":
         X = X.tocsc()
     step = step or (1e-3, 1) if name == "snapml" else step
-    more = {"seed": {"random_state": problem.run}, "tol": {} if step is None else {"tol": step}, "step": step, "n": n}
+    more = {"seed": {"random_state": SEED}, "tol": {} if step is None else {"tol": step}, "step": step, "n": n}
     machine = packages.estimator(name, METHODS[method], **given, **more)
     start = time.perf_counter()
     machine.fit(X) if method == "SGDOneClassSVM" else machine.fit(X, y)

@@ -9,10 +9,10 @@ from __future__ import annotations
 import time
 
 import numpy as np
-import scipy
 import scipy.linalg
 
 from experiments.problem import Fitted, Problem
+from svmtool.papers.mfn_steps import cgls
 
 EPS = 1e-6  # the paper's
 DENSE = 0.5  # share of non-zeros from which a dense matrix is faster
@@ -23,34 +23,15 @@ def VERSION() -> str:
 
 
 def fit(problem: Problem, method: str, step: float | None, settings: dict) -> Fitted:
-    X, (n, d) = problem.X, problem.X.shape
+    X, y, (n, d) = problem.X, problem.y, problem.X.shape
     X = X.toarray() if X.nnz > DENSE * n * d else X
-    nu = 0.5 / problem.C
+    nu, count = 0.5 / problem.C, 1
     start = time.perf_counter()
-    w, count = cgls(X, problem.y, nu, step or EPS) if method == "CGLS" else (factorised(X, problem.y, nu), 1)
+    if method == "CGLS":
+        w, _, _, count = cgls(X, y, np.ones(n), nu, np.zeros(d), step or EPS, 10 * d)
+    else:  # (X'X + nu I) w = X'y by Cholesky's factors
+        gram = X.T @ X
+        gram = gram if isinstance(gram, np.ndarray) else gram.toarray()
+        gram[np.diag_indices_from(gram)] += nu
+        w = scipy.linalg.solve(gram, X.T @ y, overwrite_a=True, assume_a="pos")
     return Fitted(time.perf_counter() - start, w, facts={"iterations": count})
-
-
-def cgls(X, y: np.ndarray, nu: float, eps: float) -> tuple[np.ndarray, int]:
-    """min nu |w|^2 + |y - X w|^2 from w = 0, until |r| <= eps |z|; returns w and the number of steps."""
-    w, z = np.zeros(X.shape[1]), y.copy()
-    r = X.T @ z
-    p, square, count = r.copy(), float(r @ r), 0
-    while square > (eps * eps) * float(z @ z) and count < 10 * len(w):
-        q = X @ p
-        gamma = square / (float(q @ q) + nu * float(p @ p))
-        w += gamma * p
-        z -= gamma * q
-        r = X.T @ z - nu * w
-        square, before = float(r @ r), square
-        p = r + (square / before) * p
-        count += 1
-    return w, count
-
-
-def factorised(X, y: np.ndarray, nu: float) -> np.ndarray:
-    """(X'X + nu I) w = X'y by Cholesky's factors."""
-    gram = X.T @ X
-    gram = gram if isinstance(gram, np.ndarray) else gram.toarray()
-    gram[np.diag_indices_from(gram)] += nu
-    return scipy.linalg.cho_solve(scipy.linalg.cho_factor(gram, overwrite_a=True), X.T @ y)

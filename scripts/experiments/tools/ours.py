@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.problem import Fitted, Problem
+from experiments.problem import SEED, Fitted, Problem
 from svmtool import __version__
 from svmtool.data.dataset import Dataset
 from svmtool.params import Settings
@@ -73,7 +73,7 @@ class Trace:
 
 def fit(problem: Problem, method: str, step: float | None, settings: dict) -> Fitted:
     kind, number = method.split("-s ")
-    given = {"method": "paper" if int(number) >= PAPERS else "fast", "solver": int(number), "seed": problem.run}
+    given = {"method": "paper" if int(number) >= PAPERS else "fast", "solver": int(number), "seed": SEED}
     if kind:
         return _kernel(problem, step, {**given, **settings})
     settings = {**given, "bias": -1.0, **settings}

@@ -13,7 +13,7 @@ import time
 import numba
 import numpy as np
 
-from experiments.problem import Fitted, Problem
+from experiments.problem import SEED, Fitted, Problem
 
 
 def VERSION() -> str:
@@ -54,5 +54,5 @@ def fit(problem: Problem, method: str, step: float | None, settings: dict) -> Fi
     X, n = problem.X, len(problem.y)
     count = round((5 if step is None else step) * n)
     start = time.perf_counter()
-    w = iterate(X.indptr, X.indices, X.data, problem.y, X.shape[1], 1.0 / (problem.C * n), count, problem.run)
+    w = iterate(X.indptr, X.indices, X.data, problem.y, X.shape[1], 1.0 / (problem.C * n), count, SEED)
     return Fitted(time.perf_counter() - start, w)
