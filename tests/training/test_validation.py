@@ -12,6 +12,7 @@ from sampling import pairs_in_turn
 from solver_suite import TWO_CLASS
 
 from svmtool import registry
+from svmtool.limits import StopFlag
 from svmtool.params import Request, Settings
 from svmtool.training.linear import train
 from svmtool.training.validation import cross_validation, folds, report
@@ -19,7 +20,7 @@ from svmtool.training.validation import cross_validation, folds, report
 
 def validate(table, settings, *more):
     """-v or -C of a table."""
-    return report.validate(lambda wanted: cross_validation.Folds(table, settings, wanted), settings, *more)
+    return report.validate(lambda wanted: cross_validation.Folds(table, settings, wanted), settings, *more, StopFlag())
 
 NUMBERS = [row.number for row in TWO_CLASS]
 SEARCHING = [row.number for row in TWO_CLASS if "-C" in row.supported]
