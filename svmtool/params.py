@@ -61,9 +61,6 @@ class Stopping(NamedTuple):
     max_seconds: float | None = None
 
 
-# Options of earlier versions of svm-train, and what stands in their place.
-
-
 class Options(NamedTuple):
     """Options of single solvers, by the names of their command line options; None or the default: the solver decides.
 

@@ -12,6 +12,7 @@ OPTIMAL_GAP = 1e-12  # gap of an exact minimiser: the rest is round-off
 ROUNDOFF_GAP = 1e-8  # a solution counts as optimal up to this gap if round-off stalls progress
 RULE_MIN_GAP = 1e-6  # the rule of -e ends a fast method only below this gap, which costs at most one more step
 SLOW_MIN_GAP = 1e-3  # the same for a method that converges slowly
+LEAST_RULE_GAP = 1e-10  # least gap that a rule of -e asks for
 
 # Rules of -e
 L1_GAP_AN_EPS = 1e-4  # |w|_1: certified gap at which a run ends, as a multiple of -e

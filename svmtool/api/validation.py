@@ -420,4 +420,4 @@ def search_C(
         if guarantee is not None:
             _check_guarantee(settings, keywords, score)
             return guaranteed.search(drawn, settings, points, run.stop, tell, first_C)
-        return search.search_C(drawn, settings, run.stop, tell, first_C, first_p, measure)
+        return search.search_C(drawn, settings, run.stop, measure, tell, first_C, first_p)

@@ -16,8 +16,7 @@ from svmtool.certify.points import on_grid
 from svmtool.certify.radius import radius
 from svmtool.certify.rounding import FEW, UNIT, Products, growth, sum_of
 from svmtool.data.row_storage import Rows
-
-FULL_RTOL = 1e-12  # relative error up to which multipliers that sum to C_i count as full
+from svmtool.tolerances import SUM_RTOL
 
 
 class CrammerSingerCertifier:
@@ -41,7 +40,7 @@ class CrammerSingerCertifier:
         rest = np.where(self.cost[:, None] > 0.0, np.minimum(a, 0.0), 0.0)
         rest[own] = 0.0
         heavy = -rest.sum(axis=1)
-        full = heavy >= self.cost * (1.0 - FULL_RTOL)
+        full = heavy >= self.cost * (1.0 - SUM_RTOL)
         most = self.cost * (1.0 - growth(self.k))  # so that no sum rounds above C_i
         rest *= np.divide(most, heavy, out=np.ones_like(heavy), where=full & (heavy > 0.0))[:, None]
         rest = on_grid(rest, np.trunc, axis=1)

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from svmtool.api import arrays
+from svmtool.compiled.loops.text.text_loops import LAST_INDEX
 from svmtool.data.dataset import Dataset
 
-LARGEST_INDEX = 2**31 - 1
 ROW_FORMS = "a row is a dict, a list, a tuple, a 1-D array, or a tuple of two arrays: indices and values"
 
 
@@ -134,8 +134,8 @@ def entries(row: Any, serial: bool = False) -> tuple[np.ndarray, np.ndarray]:
     if len(indices):
         if indices[0] < (0 if serial else 1):
             raise ValueError(f"index {indices[0]}: indices start at 1, and at 0 with a precomputed kernel (-t 4)")
-        if indices[-1] > LARGEST_INDEX:
-            raise ValueError(f"index {indices[-1]}: the largest is {LARGEST_INDEX}")
+        if indices[-1] > LAST_INDEX:
+            raise ValueError(f"index {indices[-1]}: the largest is {LAST_INDEX}")
     if serial:
         return indices, values
     kept = values != 0.0

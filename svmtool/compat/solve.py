@@ -13,7 +13,7 @@ from svmtool.errors import SvmtoolError
 from svmtool.formats.models import linear as model_file
 from svmtool.formats.svmlight.inputs import weighted
 from svmtool.params import Request, Settings, check_kernel_after_reading
-from svmtool.training.inputs import on_used, used_features
+from svmtool.training.inputs import narrowed
 from svmtool.training.intent import option_warnings
 from svmtool.training.kernel.dataset import KernelSet, kernel_set, refuse_unusable
 from svmtool.training.kernel.fit import Fitting
@@ -23,7 +23,7 @@ from svmtool.training.lines import SolverLines
 from svmtool.training.outcome import Training, exit_status, show
 from svmtool.training.validation import report
 from svmtool.training.validation.cross_validation import Folds
-from svmtool.training.validation.folds import GlibcRand
+from svmtool.training.validation.folds import FOLDS, GlibcRand
 from svmtool.training.validation.search import Search
 
 MODEL = "the model"  # its name in messages
@@ -84,15 +84,13 @@ class LinearRun:
         """Print the lines of -C; returns the result of the search."""
         s, wanted = self.settings, self.request.folds
         with RunContext(s.run.threads, s.stopping.max_seconds) as run, as_value_errors():
-            folds = self._folds(report.DEFAULT_FOLDS if wanted is None else wanted)
+            folds = self._folds(FOLDS if wanted is None else wanted)
             found, _ = report.run_search(folds, s, self.request, self.output, run.stop)
         self.output.out("\n")  # the originals end with an empty line
         return found
 
     def _folds(self, wanted: int) -> Folds:
-        used = used_features(self.rows)
-        rows = self.rows if used is None else on_used(self.rows, used)
-        return Folds(rows, self.settings, wanted)
+        return Folds(narrowed(self.rows, self.settings)[0], self.settings, wanted)
 
 
 class KernelRun:

@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from svmtool.compiled.loops.text.text_loops import LAST_INDEX
 from svmtool.conversion import gaps
 from svmtool.conversion.table import missing, refuse_unfit
 from svmtool.data.dataset import Dataset, DenseDataset
-from svmtool.data.sparse_checks import ARRAYS, MAX_FEATURES, refuse_unsound
+from svmtool.data.sparse_checks import ARRAYS, refuse_unsound
 from svmtool.errors import RowsError, SvmtoolError
 from svmtool.formats.archive import Archive, ArchiveError
 from svmtool.formats.output import replacing
@@ -58,7 +59,7 @@ def _rows(path: str, archive: Archive, without_labels: bool, needed: bool) -> Da
         rows = _converted(shape, form, arrays)
     else:
         X = archive.array(dense, REAL)
-        if X.ndim != 2 or X.shape[1] > MAX_FEATURES:
+        if X.ndim != 2 or X.shape[1] > LAST_INDEX:
             raise RowsError(f"its array {dense!r} has the shape {X.shape}, which is not rows x features")
         _refuse_count(len(X), y)
         rows = DenseDataset(np.full(len(X), np.nan), np.ascontiguousarray(X, np.float64)).as_sparse()

@@ -108,11 +108,10 @@ class CsrRows(Rows):
     def add_gram(self, c: np.ndarray, gram: np.ndarray) -> None:
         m, some = self.n_features, self._rows_between_checks
 
-        def work(g: np.ndarray, lo: int, hi: int) -> float:
+        def work(g: np.ndarray, lo: int, hi: int) -> None:
             for first in range(lo, hi, some):
                 limits.check()
                 loops.csr_gram(*self.csr_arrays, c, g, self.d if g is gram else m, first, min(first + some, hi))
-            return 0.0
 
         if len(self.gram_blocks) == 1:
             for piece in self.pieces(0, self.n):

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from svmtool.data.mapped_arrays import MappedArrays
 
 
-PIECE = 1 << 18  # numbers that become float64 at a time
-
 
 def left_out(weights: np.ndarray | None, name: str) -> list[str]:
     """The warning about rows that negative weights (f8[n], `name` in messages) leave out, as 0 does, if there are any.
@@ -191,10 +189,9 @@ class DenseDataset(Dataset):
     def products(self, W: np.ndarray, bias: float) -> np.ndarray:
         """Return X W; W f8 (features, columns), with a last row if bias >= 0."""
         known = min(self.n_features, len(W) - (bias >= 0))
-        step = len(self.X) if self.X.dtype == np.float64 else max(1, PIECE // max(self.n_features, 1))
         out = np.empty((len(self.X), W.shape[1]))
-        for a in range(0, len(out), max(step, 1)):
-            np.matmul(self.X[a : a + step, :known].astype(np.float64, copy=False), W[:known], out=out[a : a + step])
+        for a, b, X in DenseRows(self.X).parts(0, len(out)):
+            np.matmul(X[:, :known], W[:known], out=out[a:b])
         return out + bias * W[-1] if bias >= 0 else out
 
     def as_double(self) -> DenseDataset:

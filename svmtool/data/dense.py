@@ -42,7 +42,7 @@ class DenseRows(Rows):
         shift, v = self.shift(w), w[: self.n_features]
 
         def work(lo: int, hi: int) -> None:
-            for a, b, X in self._parts(lo, hi):
+            for a, b, X in self.parts(lo, hi):
                 part = z[a:b]
                 np.matmul(X, v, out=part)
                 part += shift
@@ -51,10 +51,9 @@ class DenseRows(Rows):
         self.for_each_block(work)
 
     def transpose_product(self, u: np.ndarray) -> np.ndarray:
-        def work(g: np.ndarray, lo: int, hi: int) -> float:
-            for a, b, X in self._parts(lo, hi):
+        def work(g: np.ndarray, lo: int, hi: int) -> None:
+            for a, b, X in self.parts(lo, hi):
                 g[: self.n_features] += u[a:b] @ X
-            return 0.0
 
         g, _ = self._sum_over(self.blocks, self.d, work)
         if self.bias >= 0:
@@ -83,10 +82,9 @@ class DenseRows(Rows):
     def class_sums(self, u: np.ndarray, number: np.ndarray, k: int) -> np.ndarray:
         m, classes = self.n_features, np.arange(k)[:, None]
 
-        def work(sums: np.ndarray, lo: int, hi: int) -> float:
-            for a, b, X in self._parts(lo, hi):
+        def work(sums: np.ndarray, lo: int, hi: int) -> None:
+            for a, b, X in self.parts(lo, hi):
                 sums.reshape(k, m)[:] += np.where(number[a:b] == classes, u[a:b], 0.0) @ X
-            return 0.0
 
         sums, _ = self._sum_over(self.blocks, k * m, work)
         return sums.reshape(k, m)
@@ -96,7 +94,7 @@ class DenseRows(Rows):
 
         def work(g: np.ndarray, lo: int, hi: int) -> float:
             total = 0.0
-            for a, b, X in self._parts(lo, hi):
+            for a, b, X in self.parts(lo, hi):
                 t = c[a:b] * (X @ inner + shift)
                 g[: self.n_features] += t @ X
                 total += float(np.sum(t))
@@ -117,7 +115,7 @@ class DenseRows(Rows):
             gram[:m, :m] += part.T @ (part * c[some, None])
             return
 
-        def work(g: np.ndarray, lo: int, hi: int) -> float:
+        def work(g: np.ndarray, lo: int, hi: int) -> None:
             square = g.reshape(m, m)
             for sign in (1.0, -1.0):
                 used = lo + np.flatnonzero(c[lo:hi] * sign > 0)
@@ -130,7 +128,6 @@ class DenseRows(Rows):
                         square += part.T @ part
                     else:
                         square -= part.T @ part
-            return 0.0
 
         flat, _ = self._sum_over(self.gram_blocks, m * m, work)
         gram[:m, :m] += flat.reshape(m, m)
@@ -147,7 +144,7 @@ class DenseRows(Rows):
         g = np.zeros(self.d)
         for block in self.blocks:
             for lo, hi in self.pieces(*block):
-                for a, b, X in self._parts(lo, hi):
+                for a, b, X in self.parts(lo, hi):
                     g[: self.n_features] += c[a:b] @ np.square(X)
         if self.bias >= 0:
             g[-1] = self.bias * self.bias * float(np.sum(c))
@@ -157,7 +154,7 @@ class DenseRows(Rows):
         norms = np.empty(self.n)
         for block in self.blocks:
             for lo, hi in self.pieces(*block):
-                for a, b, X in self._parts(lo, hi):
+                for a, b, X in self.parts(lo, hi):
                     norms[a:b] = np.einsum("ij,ij->i", X, X)
         return norms + self.bias * self.bias if self.bias >= 0 else norms
 
@@ -212,7 +209,7 @@ class DenseRows(Rows):
             indices[lo:hi] = np.arange(self.n_features)
         return CsrRows(indptr, indices.reshape(-1), values, self.n_features, self.bias, self.mapped)
 
-    def _parts(self, lo: int, hi: int) -> Iterator[tuple[int, int, np.ndarray]]:
+    def parts(self, lo: int, hi: int) -> Iterator[tuple[int, int, np.ndarray]]:
         """The rows lo .. hi-1 as float64: at once where they are stored so, otherwise some at a time."""
         step = max(1, hi - lo) if self.X.dtype == np.float64 else max(64, self.GATHER // max(self.n_features, 1))
         for a in range(lo, hi, step):

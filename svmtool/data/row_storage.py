@@ -163,7 +163,7 @@ class Rows:
     def _rows_of_a_piece(self) -> int:
         return max(1, PIECE_NONZEROS * self.n // max(self.nnz, 1))
 
-    def _sum_over(self, blocks: list, shape: int, work: Callable[[np.ndarray, int, int], float]) -> tuple:
+    def _sum_over(self, blocks: list, shape: int, work: Callable[[np.ndarray, int, int], float | None]) -> tuple:
         """Sum arrays and returned numbers over blocks, in block order; each block has its own array."""
 
         def added(part: np.ndarray, block: tuple[int, int]) -> float:

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from svmtool.compiled.loops.text.text_loops import LAST_INDEX
 from svmtool.errors import RowsError
 
-MAX_FEATURES = 2**31 - 1
 COMPRESSED = ("data", "indices", "indptr")
 ARRAYS = {  # format of scipy -> names of its arrays, as attributes and in files
     "csr": COMPRESSED, "csc": COMPRESSED, "bsr": COMPRESSED, "coo": ("data", "row", "col"), "dia": ("data", "offsets"),
@@ -51,8 +51,8 @@ def sound_shape(shape: Sequence[int]) -> tuple[int, int]:
     if len(shape) != 2 or any(not isinstance(n, (int, np.integer)) or n < 0 for n in shape):
         raise RowsError(f"its shape must be two counts, not {', '.join(map(str, list(shape)[:4])) or 'none'}")
     rows, columns = map(int, shape)
-    if columns > MAX_FEATURES:
-        raise RowsError(f"it has {columns} features, the most are {MAX_FEATURES}")
+    if columns > LAST_INDEX:
+        raise RowsError(f"it has {columns} features, the most are {LAST_INDEX}")
     return rows, columns
 
 

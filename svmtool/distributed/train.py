@@ -25,20 +25,20 @@ from svmtool.distributed.stage import BarrierStage
 from svmtool.errors import SvmtoolError, named
 from svmtool.formats.models import linear
 from svmtool.formats.svmlight.inputs import read_weights
-from svmtool.limits import StopFlag, TimeShares
-from svmtool.models.linear import LinearModel, sigmoid_notes
+from svmtool.limits import StopFlag
+from svmtool.models.linear import LinearModel
 from svmtool.params import Request, Settings, check_after_reading
-from svmtool.progress import counted, doing
+from svmtool.progress import doing
 from svmtool.solvers.shared.base import TIME, Status
 from svmtool.training import intent
-from svmtool.training.calibration import FOLDS, NotCalibratedError, Sigmoids, of_folds
+from svmtool.training.calibration import NotCalibratedError, Sigmoids, of_folds
 from svmtool.training.interruption import interruptible
 from svmtool.training.linear import fitted
 from svmtool.training.lines import SolverLines
 from svmtool.training.outcome import Training, exit_status, note_rows, recording, show, worst_status
 from svmtool.training.validation import report
-from svmtool.training.validation.cross_validation import UNCHANGED_NORM, Folds, checked_square
-from svmtool.training.validation.folds import Keep, fold_rows
+from svmtool.training.validation.cross_validation import Folds, add_sigmoids, checked_square, has_moved
+from svmtool.training.validation.folds import FOLDS, Keep
 
 
 class _NullConsole:
@@ -67,12 +67,8 @@ def trained(
         with interruptible(stop, answering, beats=[problems.lines.beat]):
             done = fitted(problems, start, report, stop)
             if settings.run.probability and not done.model.gives_probabilities:
-                try:
-                    found = calibrate(stage, settings, done.model.labels or (), stop)
-                    done.model.notes += sigmoid_notes(found.pairs)
-                    done.warnings += found.warnings
-                except NotCalibratedError as e:
-                    done.lacking = str(e)
+                done.lacking, more = add_sigmoids(done.model, stage, settings, stop, calibrate)
+                done.warnings += more
             return done, stage, stop.set
 
 
@@ -152,56 +148,49 @@ class DistributedFolds(Folds):
         no_features = np.zeros(len(self.of_table) + 1, np.int64), np.empty(0, np.int32), np.empty(0)
         weights = None if weights is None else weights[self.of_table]
         super().__init__(Dataset(labels[self.of_table], *no_features, 0, weights=weights), settings, wanted)
-        self.fold = np.empty(len(self.table), np.int32)
-        for k in range(self.count):
-            self.fold[self.order[self.starts[k] : self.starts[k + 1]]] = k
         fold = np.full(len(labels), self.count, np.int32)  # rows in no fold have weight 0
-        fold[self.of_table] = self.fold
+        fold[self.of_table[self.order]] = np.repeat(np.arange(self.count), np.diff(self.starts))
         ranks.keep("set_folds", fold, np.cumsum([0, *map(len, parts)]))
 
     def largest_square(self, bias: float) -> float:
         parts = self.ranks.surviving(lambda: self.ranks.gather("largest_square", bias))
         return checked_square(max(parts, default=0.0))
 
-    def problems(self, k: int, settings: Settings) -> DistributedReduction:
-        """Hold out fold k from now on; returns the reduction of the other rows."""
-        self.ranks.keep("hold_out", k)
-        inside, _ = fold_rows(self.order, self.starts, k, False)
-        if self.ranks.weights is not None:
-            inside = inside[self.ranks.weights[self.of_table[inside]] > 0.0]
-        return reduction_of(settings)(self.ranks, settings, self.table.labels[inside])
-
-    def scores(self, problems: DistributedReduction, W: np.ndarray) -> np.ndarray:
-        """Decision values f8[m, columns] of the rows held out."""
-        return np.concatenate(problems.surviving(lambda: self.ranks.gather("scores", problems.decisions(W))))
-
     def evaluate(  # type: ignore[override]
         self, settings: Settings, stop: StopFlag, warm: list | None = None, keep: Keep | None = None, *_: Any, **__: Any
     ) -> tuple[np.ndarray, bool]:
-        """See Folds; folds are trained one after the other."""
-        predictions, moved, ends = np.empty(len(self.table)), False, []
-        shares = TimeShares(stop, self.count, 1)
-        warnings: dict[str, None] = {}
-        for k in counted(self.part, range(self.count)):
-            problems = self.problems(k, settings)
+        """See Folds; folds are trained one after the other, and the last one stays held out."""
+        moved = [False] * self.count
+        said: set[str] = set()
+
+        def train(
+            k: int, inside: np.ndarray, outside: np.ndarray, share: StopFlag
+        ) -> tuple[Any, Status | None, list[str]]:  # fmt: skip
+            self.ranks.keep("hold_out", k)
+            if self.ranks.weights is not None:
+                inside = inside[self.ranks.weights[self.of_table[inside]] > 0.0]
+            problems = reduction_of(settings)(self.ranks, settings, self.table.labels[inside])
             problems.any_start = warm is not None
             start = None if warm is None else warm[k]
-            results, _ = problems.fit_and_certify(start, stop=shares.next())
+            results, _ = problems.fit_and_certify(start, stop=share)
             W = problems.weights(results)
-            warnings.update(dict.fromkeys(problems.warnings()))
-            ends.append(TIME if any(r.status is TIME for r in results) else worst_status(results))
-            moved |= start is not None and float(np.sqrt(np.sum((W - start) ** 2))) > UNCHANGED_NORM
+            moved[k] = has_moved(start, W)
             if warm is not None:
                 warm[k] = W
-            model, decisions = problems.model(W), self.scores(problems, W)
-            predictions[self.fold == k] = model.labels_from(decisions)
-            if keep is not None:
-                keep(np.flatnonzero(self.fold == k), model, decisions)
-        if stop.set:
-            raise KeyboardInterrupt
-        self.open_ends: tuple[Status, ...] = tuple(end for end in ends if end is not None and not end.converged)
-        self.warnings += warnings
-        return predictions, moved
+            self._last = problems, W
+            new = [text for text in problems.warnings() if text not in said]
+            said.update(new)
+            return problems.model(W), TIME if any(r.status is TIME for r in results) else worst_status(results), new
+
+        return self._each(train, stop, keep, 1), any(moved)
+
+    def decisions(self, model: Any, rows: np.ndarray) -> np.ndarray:
+        """See AnyFolds; the ranks have the rows, in their order."""
+        problems, W = self._last
+        scores = np.concatenate(problems.surviving(lambda: self.ranks.gather("scores", problems.decisions(W))))
+        found = np.empty_like(scores)
+        found[np.argsort(rows)] = scores
+        return found
 
 
 def calibrate(ranks: Collective, settings: Settings, labels: tuple[int, ...], stop: StopFlag) -> Sigmoids:

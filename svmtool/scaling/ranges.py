@@ -22,11 +22,11 @@ from itertools import chain
 import numpy as np
 
 from svmtool.compiled.loops.text import scale_loops
+from svmtool.compiled.loops.text.text_loops import LAST_INDEX
 from svmtool.data.dataset import Dataset
 from svmtool.errors import SvmtoolError
 from svmtool.formats import output
 from svmtool.formats.source import Source, open_source
-from svmtool.formats.svmlight.slow_line import MAX_INDEX
 from svmtool.integers import parse_integer
 from svmtool.numbers import format_one, format_rows, parse_number
 from svmtool.tolerances import MIB
@@ -245,7 +245,7 @@ def _parse(words: Iterator[bytes], path: str) -> Ranges:
             i = parse_integer(word)
         except ValueError:
             i = 0
-        if not 0 < i <= MAX_INDEX:
+        if not 0 < i <= LAST_INDEX:
             raise RangeError(path, f"{_shown(word)} is not a feature index")
         if i <= previous:
             raise RangeError(path, f"feature {i} follows {previous}: indices must ascend")

@@ -15,8 +15,9 @@ from sklearn.utils.fixes import parse_version
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from svmtool.training.calibration import FOLDS, Seen, doubts, fit_sigmoid
+from svmtool.training.calibration import Seen, doubts, fit_sigmoid
 from svmtool.training.notices import Notice
+from svmtool.training.validation.folds import FOLDS
 
 # Whether this scikit-learn deprecates the values True and False of `probability` of estimators with kernels
 BOOLEANS_DEPRECATED = parse_version(sklearn.__version__) >= parse_version("1.9.dev0")

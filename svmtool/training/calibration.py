@@ -45,14 +45,13 @@ from svmtool.params import Settings
 from svmtool.progress import counted
 from svmtool.solvers.shared.base import TIME
 from svmtool.training.notices import first_of
-from svmtool.training.validation.folds import AnyFolds, GlibcRand, Keep, fold_rows, liblinear_folds
+from svmtool.training.validation.folds import FOLDS, AnyFolds, GlibcRand, Keep, fold_rows, liblinear_folds
 
 if TYPE_CHECKING:
     from svmtool.training.kernel.dataset import ClassPairs, KernelSet
     from svmtool.training.kernel.fit import Fitting
     from svmtool.training.outcome import Training
 
-FOLDS = 5
 MAX_SIGMOID_STEPS = 100
 LAST_DECREMENT = 1e-10  # relative to the value: one more Newton step is exact to round-off
 ARMIJO = 1e-4  # share of the predicted decrease that a step must achieve

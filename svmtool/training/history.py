@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import sys
-import threading
 from typing import Any, TextIO
 
 from svmtool.drawing import Plot
 from svmtool.errors import SvmtoolError
-from svmtool.progress import described
 from svmtool.training import plots
-from svmtool.training.lines import STILL_FACTOR, Clock
+from svmtool.training.lines import Still
 from svmtool.training.plots import Iteration
 
 
-class History:
+class History(Still):
     """Writes the records of a run; a context manager.
 
     log: file for JSON lines, flushed after each record ("-" is stdout).  plot: picture drawn at the end, also after an
@@ -27,8 +25,7 @@ class History:
         self.log_path, self.target = log, target
         self.plot = Plot(plot)
         self.runs: dict[Any, list[Iteration]] = {}  # of each problem by its label, for the picture
-        self._lock = threading.Lock()  # problems of several classes run in parallel
-        self._clock = Clock()
+        super().__init__(lambda text: None)
         self._last: dict[str, Any] = {"iteration": 0, "objective": None, "bound": None, "gap": None}
         self._log: TextIO | None = sys.stdout if log == "-" else None
         if log not in (None, "-"):
@@ -51,14 +48,11 @@ class History:
                 record = Iteration(iteration, seconds, float(objective), float(gap))
                 self.runs.setdefault(fields.get("label"), []).append(record)
 
-    def beat(self) -> None:
-        """Repeat the last record if nothing has been written for as long as before: a long step is going on."""
-        if self._log is not None and self._clock.due(STILL_FACTOR) and self._lock.acquire(blocking=False):
-            try:
-                with contextlib.suppress(SvmtoolError):  # the next record reports it
-                    self._write({**self._last, "seconds": self._clock.seconds, "working": described() or "training"})
-            finally:
-                self._lock.release()
+    def working(self, what: str, seconds: float) -> None:
+        """Repeat the last record in place of a line."""
+        if self._log is not None:
+            with contextlib.suppress(SvmtoolError):  # the next record reports it
+                self._write({**self._last, "seconds": seconds, "working": what})
 
     def _write(self, record: dict[str, Any]) -> None:
         import json
@@ -67,7 +61,7 @@ class History:
         try:
             self._log.write(json.dumps({key: _plain(value) for key, value in record.items()}) + "\n")
             self._log.flush()
-            self._clock.done()
+            self.clock.done()
         except OSError as e:
             with contextlib.suppress(OSError):  # closing reports the same error again
                 self.close_log()

@@ -37,9 +37,8 @@ class Job(pipeline.Job):
         self.initial = linear.read(request.initial_model) if request.initial_model else None
         table = data.table()
         self._mapped, self._n_features = table.mapped, table.n_features
-        settings, facts = _chosen(settings, request, table)
-        for _, text in facts:
-            console.solver(text)
+        settings, why = _chosen(settings, request, table)
+        console.solver(why)
         check_after_reading(settings)
         console.warn(*intent.warnings(settings, request.given, table.labels, data.path))
         console.warn(*intent.unused_queries(settings, table, data.path))
@@ -97,14 +96,13 @@ class Job(pipeline.Job):
             kernel.write(path, done.model)
 
 
-def _chosen(settings: Settings, request: Request, table: Dataset) -> tuple[Settings, list[tuple[str, str]]]:
-    """The settings with the solver of -s auto, and a fact that says why."""
+def _chosen(settings: Settings, request: Request, table: Dataset) -> tuple[Settings, str]:
+    """The settings with the solver of -s auto, and a line that says why; empty where one is given."""
     if not request.auto:
-        return settings, []
+        return settings, ""
     from svmtool.training import auto_select
 
-    settings, line = auto_select.select(settings, request.given, table)
-    return settings, [("chosen", line)]
+    return auto_select.select(settings, request.given, table)
 
 
 def train(
@@ -200,11 +198,11 @@ def methods(settings: Settings, request: Request, data: Reading) -> tuple[Settin
     if request.spark is not None:  # the workers of --spark hold the rows
         return settings, []
     table = data.table()
-    settings, found = _chosen(settings, request, table)
+    settings, why = _chosen(settings, request, table)
     check_after_reading(settings)
     table = weighted(table, request.weights)
     problems = problems_of(narrowed(table, settings)[0], settings)
     problems.prepare()
     planned = registry.planned(problems.method, (problems.plan(k) for k in range(problems.count)))
-    found = [(name, text.removeprefix("-s auto: ").rstrip()) for name, text in found]
+    found = [("chosen", why.removeprefix("-s auto: ").rstrip())] if why else []
     return settings, [*found, *(("method", text) for text in planned)]

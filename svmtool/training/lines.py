@@ -53,10 +53,14 @@ class Still:
         if self._lock.acquire(blocking=False):  # else a line is being printed
             try:
                 if self.clock.due(STILL_FACTOR):
-                    self.still(f"working: {described() or 'training'}, {self.clock.seconds:.0f} s\n")
+                    self.working(described() or "training", self.clock.seconds)
                     self.clock.done()
             finally:
                 self._lock.release()
+
+    def working(self, what: str, seconds: float) -> None:
+        """Print what a run has been doing for so many seconds."""
+        self.still(f"working: {what}, {seconds:.0f} s\n")
 
 
 class SolverLines(Still):

@@ -11,7 +11,6 @@ from svmtool.drawing import BLUE, FAINT, GREY, ORANGE, RED
 MAX_NAMED_LINES = 10  # lines up to which each has its colour and its name in the legend
 MIN_DRAWN_GAP = 1e-17  # gaps of zero are drawn here: the axis is logarithmic
 MIN_DRAWN_SECONDS = 1e-6
-FADED_OPACITY = 0.45  # opacity of the lines of many classes
 
 
 class Iteration(NamedTuple):
@@ -47,7 +46,7 @@ def training(figure: Any, runs: dict[Any, list[Iteration]], target: float | None
                 style["color"], name = colours[k], f"{label}"
                 style["linewidth"] = 2.2 if rank else 0.8
             else:
-                style |= {"color": FAINT, "linewidth": 0.5, "markersize": 1.5, "alpha": FADED_OPACITY, "zorder": 1}
+                style |= {"color": FAINT, "linewidth": 0.5, "markersize": 1.5, "alpha": 0.45, "zorder": 1}
             if rank and len(runs) > MAX_NAMED_LINES:
                 colour = RED if rank == "worst" else BLUE
                 style |= {"color": colour, "linewidth": 1.6, "markersize": 4.0, "alpha": 1.0, "zorder": 3}

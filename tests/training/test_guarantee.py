@@ -67,7 +67,7 @@ def test_no_C_exceeds_the_bound(solver, labels):
     y[0] = 5.0  # a class of one row, which its fold's model does not know
     settings = Settings.of(solver=solver, bias=1.0 if solver == 3 else -1.0)
     table = table_of(X, y)
-    found = guarantee.search(Folds(table, settings, 3), settings, 5.0, first_C=0.05)
+    found = guarantee.search(Folds(table, settings, 3), settings, 5.0, StopFlag(), first_C=0.05)
     best = max(tried.score for tried in found.tried)
     assert found.best.score == best and found.best.C == min(t.C for t in found.tried if t.score == best)
     assert found.bound <= best + 0.05 + TINY and found.bound >= best and found.ended_at == ""
@@ -90,7 +90,7 @@ def test_python_searches_as_the_command():
     X, y = made((1, -1))
     found = svmtool.search_C(X, y, 3, folds=3, guarantee=2.0, C=0.01)
     table, settings = table_of(X, y), Settings.of(solver=3)
-    same = guarantee.search(Folds(table, settings, 3), settings, 2.0, first_C=0.01)
+    same = guarantee.search(Folds(table, settings, 3), settings, 2.0, StopFlag(), first_C=0.01)
     assert (found.best, found.bound) == (same.best, same.bound) and found.bound <= found.best.score + 0.02 + TINY
     assert svmtool.search_C(X, y, 2).bound is None
     cases = (({"gap": 1e-3}, "gap"), ({"score": "auc"}, "score"), ({"solver": 5}, "has no guarantee"),

@@ -10,14 +10,17 @@ from reference import random_rows, table_of, text_of
 from solver_suite import TWO_CLASS
 
 from svmtool import registry
+from svmtool.limits import StopFlag
 from svmtool.params import Request, Settings
 from svmtool.training.linear import train
 from svmtool.training.validation import cross_validation, folds, report
 
 
-def validate(table, settings, *more):
-    """-v or -C of a table."""
-    return report.validate(lambda wanted: cross_validation.Folds(table, settings, wanted), settings, *more)
+def validate(table, settings, request, console, stop=None):
+    """-v or -C of a table; stop: None: max_seconds count from now on."""
+    stop = StopFlag(settings.stopping.max_seconds) if stop is None else stop
+    return report.validate(lambda n: cross_validation.Folds(table, settings, n), settings, request, console, stop)
+
 
 
 SEARCHING = [row.number for row in TWO_CLASS if "-C" in row.supported]

@@ -22,7 +22,7 @@ import numpy as np
 
 from svmtool import systems
 from svmtool.compiled import threads
-from svmtool.compiled.loops.rows.array_loops import check_indices, check_values, sum_indices, sum_words
+from svmtool.compiled.loops.rows.array_loops import check_indices, check_values, sum_words
 from svmtool.data.dataset import Dataset
 from svmtool.data.mapped_arrays import MappedArrays
 from svmtool.formats.source import Source
@@ -79,9 +79,7 @@ def _created(path: Path):
 
 
 def _checksum(entries: np.ndarray, first: int) -> int:
-    if entries.itemsize == 4:
-        return int(sum_indices(entries, first))
-    return int(sum_words(entries.view(np.uint64), first))
+    return int(sum_words(entries.view(f"u{entries.itemsize}"), first))
 
 
 def sync(folder: Path) -> None:

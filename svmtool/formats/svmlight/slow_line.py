@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 
-from svmtool.compiled.loops.text.text_loops import LABELLED, UNLABELLED
+from svmtool.compiled.loops.text.text_loops import LABELLED, LAST_INDEX, UNLABELLED
 from svmtool.errors import DataError
 from svmtool.formats.svmlight import additions
 from svmtool.integers import parse_integer
@@ -22,7 +22,6 @@ LABEL_NEEDED = "the label is not finite: nan stands for no label, and there is n
 BLANKS = b" \t"
 SPACE = b" \t\r\v\f"  # skipped by C's strtod and strtol
 SMALLEST_NORMAL = 2.2250738585072014e-308
-MAX_INDEX = 2147483647
 
 # What the first line of another format begins with, and what to do
 CONVERT = "svmtool convert --from {} FILE OUT converts it"
@@ -141,8 +140,8 @@ def _index(text: bytes, word: bytes, previous: int, first_index: int, refuse) ->
     index = parse_integer(body)
     if index < first_index:
         refuse(word, f"indices start at {first_index}")
-    if index > MAX_INDEX:
-        refuse(word, f"the index exceeds {MAX_INDEX}")
+    if index > LAST_INDEX:
+        refuse(word, f"the index exceeds {LAST_INDEX}")
     if index == previous:
         refuse(word, "the index appears twice in the line")
     if index < previous:

@@ -21,7 +21,7 @@ from svmtool.solvers.shared import kernel_least_squares
 from svmtool.solvers.shared.base import CONFIRMED_GAP, TIME, Monitor, Rule, Tolerance
 from svmtool.tolerances import MIB
 from svmtool.training.kernel.verify import as_printed, verify, zero
-from svmtool.training.lines import SolverLines
+from svmtool.training.lines import SolverLines, sink_of
 from svmtool.training.notices import asked_gap
 
 SOUND_SOLVER = 60  # number of the solver that takes over from others
@@ -109,22 +109,19 @@ class Fitting:
     ) -> KernelResult:  # fmt: skip
         """Run one solver; w = 0 if the run ends before there is a result."""
         s = self.settings
-        line = None if self.lines is None else self.lines.sink(0, label)
-
-        def sink(**record: Any) -> None:
-            if self.report is not None:
-                with self.reporting:
-                    self.report(**record if label is None else {"label": label, **record})
-            if line is not None:
-                line(**record)
-
-        listened = self.report is not None or line is not None
-        monitor = Monitor(gap, s.stopping.max_iter, None, sink if listened else None, stop, self.started)
+        sink = sink_of(None if self.report is None else self._reported, self.lines, 0, label)
+        monitor = Monitor(gap, s.stopping.max_iter, None, sink, stop, self.started)
         try:
             with limits.until(monitor.ended), np.errstate(all="ignore"):  # the certifier finds nan and inf
                 return solver(problem, monitor, self._rule(eps), start, 1 if s.run.seed is None else s.run.seed)
         except EndedError:
             return zero(problem, monitor.end())
+
+    def _reported(self, **record: Any) -> None:
+        """Report a record; problems are solved at the same time."""
+        assert self.report is not None
+        with self.reporting:
+            self.report(**record)
 
     def _rule(self, eps: float) -> Any:
         """The rule of a violation of eps; of a paper's algorithm its own tolerance."""

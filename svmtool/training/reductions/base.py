@@ -35,7 +35,7 @@ from svmtool.registry import Solver
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Tolerance
 from svmtool.solvers.shared.stalling import Progress
-from svmtool.tolerances import BUDGET, DENSE_BELOW
+from svmtool.tolerances import BUDGET, DENSE_BELOW, LEAST_RULE_GAP
 from svmtool.training import verify
 from svmtool.training.inputs import refuse_overflow, resized
 from svmtool.training.lines import SolverLines, sink_of
@@ -68,6 +68,11 @@ def problems_of(table: Dataset, settings: Settings) -> Reduction:
     kind = "one-vs-one" if settings.run.options.one_vs_one else settings.row.kind
     module, name = REDUCTIONS[kind if table.sets is None else "multi-label"]
     return getattr(importlib.import_module(module), name)(table, settings)
+
+
+def gap_of_eps(eps: float, an_eps: float, most: float) -> float:
+    """The certified gap of a rule of -e: `an_eps` times it, at most `most`."""
+    return min(max(an_eps * eps, LEAST_RULE_GAP), most)
 
 
 def _systems_of_rows(solver: registry.Solver) -> bool:

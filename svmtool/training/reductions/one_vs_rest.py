@@ -22,13 +22,11 @@ from svmtool.objectives.task import Task
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import INTERRUPTED, TIME, Result, Rule
 from svmtool.tolerances import L1_GAP_AN_EPS, LATE_RULE_SHARE, SLOW_MIN_GAP
-from svmtool.training.reductions.base import Reduction
+from svmtool.training.reductions.base import Reduction, gap_of_eps
 
 if TYPE_CHECKING:
     from svmtool.data.class_statistics import ClassStatistics
     from svmtool.objectives.normal_equations import NormalEquations
-
-L1_LEAST_GAP = 1e-10  # |w|_1: least certified gap at which a run ends
 
 
 class OneVsRest(Reduction):
@@ -116,7 +114,7 @@ class OneVsRest(Reduction):
             late = LATE_RULE_SHARE * gradient if self.solver.loss == "squared hinge" else None
             return Rule(range=self.eps, late=late)
         if self.solver.regulariser == "|w|_1":
-            return Rule(gradient, gap=min(max(L1_GAP_AN_EPS * self.eps, L1_LEAST_GAP), SLOW_MIN_GAP))
+            return Rule(gradient, gap=gap_of_eps(self.eps, L1_GAP_AN_EPS, SLOW_MIN_GAP))
         return Rule(gradient)
 
     def leave_one_out(self, model: LinearModel) -> float | None:

@@ -20,9 +20,7 @@ from svmtool.models.linear import LinearModel
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import Result, Rule
 from svmtool.tolerances import RULE_MIN_GAP, TUBE_GAP_AN_EPS
-from svmtool.training.reductions.base import Reduction
-
-MIN_GAP = 1e-10  # least certified gap at which a run ends
+from svmtool.training.reductions.base import Reduction, gap_of_eps
 
 
 class Regression(Reduction):
@@ -53,7 +51,7 @@ class Regression(Reduction):
             return Rule()
         if self.solver.space == "primal":
             return Rule(self.eps)
-        return Rule(sums=self.eps, gap=min(max(TUBE_GAP_AN_EPS * self.eps, MIN_GAP), RULE_MIN_GAP))
+        return Rule(sums=self.eps, gap=gap_of_eps(self.eps, TUBE_GAP_AN_EPS, RULE_MIN_GAP))
 
     def finish(self, result: Result) -> None:
         """Replace alpha by beta, one number for each row."""

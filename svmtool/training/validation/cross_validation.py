@@ -15,10 +15,10 @@ from svmtool.limits import StopFlag
 from svmtool.models.linear import LinearModel, sigmoid_notes
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import TIME, Status
-from svmtool.training.calibration import FOLDS, NotCalibratedError, Sigmoids, of_folds, too_few
+from svmtool.training.calibration import NotCalibratedError, Sigmoids, of_folds, too_few
 from svmtool.training.outcome import worst_status
 from svmtool.training.reductions.base import Reduction, problems_of
-from svmtool.training.validation.folds import AnyFolds, Keep
+from svmtool.training.validation.folds import FOLDS, AnyFolds, Keep
 from svmtool.training.validation.scores import PROBABILITIES, HeldOut
 
 UNCHANGED_NORM = 1e-15  # largest norm of a change of weights that counts as unchanged
@@ -56,7 +56,7 @@ class Folds(AnyFolds):
                 return None, TIME, warnings
             if warm is not None:
                 warm[k] = problems.as_start(W)
-                moved[k] = start is not None and float(np.sqrt(np.sum((warm[k] - start) ** 2))) > UNCHANGED_NORM
+                moved[k] = has_moved(start, warm[k])
             model = problems.model(W)
             if calibrated and not model.gives_probabilities:
                 why, doubts = add_sigmoids(model, self.table.take(inside), settings, share)
@@ -71,6 +71,11 @@ class Folds(AnyFolds):
     def largest_square(self, bias: float) -> float:
         """max |x_i|^2 with the bias feature; see checked_square."""
         return checked_square(float(np.max(self.table.rows(bias, -1).square_norms(), initial=0.0)))
+
+
+def has_moved(before: np.ndarray | None, after: np.ndarray) -> bool:
+    """Whether weights are others than before; None: there were none."""
+    return before is not None and float(np.sqrt(np.sum((after - before) ** 2))) > UNCHANGED_NORM
 
 
 def held_out(
@@ -104,13 +109,15 @@ def calibrate(table: Dataset, settings: Settings, labels: tuple[int, ...], stop:
     return of_folds(folds, settings, labels, stop)
 
 
-def add_sigmoids(model: LinearModel, table: Dataset, settings: Settings, stop: StopFlag) -> tuple[str, list[str]]:
-    """Add sigmoids to a model trained on the table with these settings.
+def add_sigmoids(
+    model: LinearModel, rows: Any, settings: Settings, stop: StopFlag, calibrate: Callable[..., Sigmoids] = calibrate
+) -> tuple[str, list[str]]:
+    """Add the sigmoids that `calibrate` makes of the rows, on which the model was trained with these settings.
 
     Returns why that is impossible, or "", and warnings.
     """
     try:
-        found = calibrate(table, settings, model.labels or (), stop)
+        found = calibrate(rows, settings, model.labels or (), stop)
     except NotCalibratedError as e:
         return str(e), []
     model.notes += sigmoid_notes(found.pairs)

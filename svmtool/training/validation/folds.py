@@ -24,6 +24,7 @@ from svmtool.params import Settings
 from svmtool.progress import doing
 from svmtool.solvers.shared.base import Status
 
+FOLDS = 5  # of -C, -b 1 and --thresholds cv
 TOO_MANY = "Will use # folds = # data instead (i.e., leave-one-out cross validation)"
 
 
@@ -206,7 +207,7 @@ class AnyFolds(ABC):
             model, *found[k] = train(k, inside, outside, share)
             if model is None:
                 return True
-            decisions = model.decision_values(self.table.take(outside))
+            decisions = self.decisions(model, outside)
             predictions[outside] = self.answers(model, decisions)
             if keep is not None:
                 keep(outside, model, decisions)
@@ -221,6 +222,10 @@ class AnyFolds(ABC):
         self.open_ends = tuple(status for status, _ in found if status is not None and not status.converged)
         self.warnings += [text for _, of_fold in found for text in of_fold]
         return predictions
+
+    def decisions(self, model: Any, rows: np.ndarray) -> np.ndarray:
+        """Decision values f8 (rows, columns) of rows held out, i8, by their fold's model, which was trained last."""
+        return model.decision_values(self.table.take(rows))
 
     def answers(self, model: Any, decisions: np.ndarray) -> np.ndarray:
         """Labels or values f8[n] by a fold's model, from decision values."""

@@ -163,7 +163,7 @@ class Between:
 
 
 def search(
-    folds: Folds, settings: Settings, points: float, stop: StopFlag | None = None, report: Report = lambda tried: None,
+    folds: Folds, settings: Settings, points: float, stop: StopFlag, report: Report = lambda tried: None,
     first_C: float | None = None, warn: Callable[[str], object] = lambda text: None,
 ) -> Search:  # fmt: skip
     """Try values of C until none from the first to MAX_C can predict `points` percent more rows right than the best.
@@ -173,7 +173,6 @@ def search(
     been reached.
     """
     n, folds.any_start = len(folds.table), False
-    stop = StopFlag(settings.stopping.max_seconds) if stop is None else stop
     low = smallest_C(n, folds.largest_square(settings.problem.bias), settings.row.loss) if first_C is None else first_C
     tried: list[Tried] = []
 

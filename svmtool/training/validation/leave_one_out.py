@@ -13,8 +13,7 @@ from svmtool.linalg.systems import Factored
 from svmtool.models.linear import LinearModel
 from svmtool.objectives.normal_equations import Matrix, NormalEquations
 from svmtool.objectives.task import Task
-
-ROUNDOFF_LEVERAGE = 1e-15  # lower bound of 1 - h, which round-off can make negative
+from svmtool.tolerances import EPS
 
 
 def decision_values(tasks: list[Task]) -> np.ndarray:
@@ -35,7 +34,7 @@ def decision_values(tasks: list[Task]) -> np.ndarray:
             f[carry] = task.y[carry] - (M @ (s * task.y))[carry] / (s * M.diagonal())[carry]
         else:
             h = 2.0 * task.cost * shared[matrix]
-            f = (f - h * task.y) / np.maximum(1.0 - h, ROUNDOFF_LEVERAGE)
+            f = (f - h * task.y) / np.maximum(1.0 - h, EPS)  # round-off can make it negative
         columns.append(f)
     return np.stack(columns, axis=1)
 

@@ -29,7 +29,6 @@ from svmtool.training.validation import folds as draws
 from svmtool.training.validation.cross_validation import Folds
 from svmtool.training.validation.scores import PREDICTIONS, Measure
 
-THRESHOLD_FOLDS = 5
 LEAST_F1 = 0.1  # the paper's fbr
 
 # What takes a label, rows held out, i8[m], their decision values, f8[m], and whether each has the label, bool[m]
@@ -74,7 +73,7 @@ def add_thresholds(model: LinearModel, table: Dataset, settings: Settings, stop:
     Where a limit or Ctrl-C ends the folds there are no thresholds.
     """
     found: dict[int, list[float]] = {label: [] for label in model.labels or ()}
-    folds = LabelFolds(table.in_use(), settings, THRESHOLD_FOLDS)
+    folds = LabelFolds(table.in_use(), settings, draws.FOLDS)
     try:
         ends = _each_fold(folds, settings, stop, lambda label, _, f, has: found[label].append(best_threshold(f, has)))
     except KeyboardInterrupt:

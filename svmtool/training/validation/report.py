@@ -25,21 +25,21 @@ from svmtool.training.outcome import NOT_CONVERGED, fold_warnings
 from svmtool.training.plots import Curve
 from svmtool.training.validation import guarantee, scores
 from svmtool.training.validation.cross_validation import Folds, held_out
+from svmtool.training.validation.folds import FOLDS
 from svmtool.training.validation.multilabel import MICRO_F1, LabelFolds
 from svmtool.training.validation.search import MAX_C, Grid, Point, Search, Tried, run_grid, search_C
 
-DEFAULT_FOLDS = 5  # of -C
 COLUMN_WIDTH = 10  # of the columns of scores of --grid
 
 
 def validate(
-    drawn: Callable[[int], Folds], settings: Settings, request: Request, console: Any, stop: StopFlag | None = None
+    drawn: Callable[[int], Folds], settings: Settings, request: Request, console: Any, stop: StopFlag
 ) -> int:
     """-v and -C: print LIBLINEAR's lines on stdout, those of results also when quiet; returns the exit status.
 
     drawn: the folds of the rows, for a number of folds.
     """
-    wanted = DEFAULT_FOLDS if request.folds is None else request.folds
+    wanted = FOLDS if request.folds is None else request.folds
     if request.find_C:
         console.out(f"Doing parameter search with {wanted}-fold cross validation.\n")
     folds = drawn(wanted)
@@ -47,7 +47,7 @@ def validate(
         return (run_search if request.find_C else run_validation)(folds, settings, request, console, stop)[1]
 
 
-def nothing_kept(request: Request, console: Any, stop: StopFlag | None) -> AbstractContextManager[StopFlag]:
+def nothing_kept(request: Request, console: Any, stop: StopFlag) -> AbstractContextManager[StopFlag]:
     """A block that Ctrl-C ends, since the parts of a validation have no result; it prints a line once in a while."""
     what = "the search has no result" if request.find_C else "the validation has no result"
     if request.grid is not None:
@@ -56,15 +56,14 @@ def nothing_kept(request: Request, console: Any, stop: StopFlag | None) -> Abstr
 
 
 def run_validation(
-    folds: Folds, settings: Settings, request: Request, console: Any, stop: StopFlag | None = None
+    folds: Folds, settings: Settings, request: Request, console: Any, stop: StopFlag
 ) -> tuple[np.ndarray, int]:
     """Validate and print the lines of -v; returns the predictions, f8[n], and the exit status."""
     labels = folds.table.labels
     needs = scores.metric_needs(settings) if request.metrics else scores.PREDICTIONS
     held = scores.HeldOut(labels, scores.kind_of(settings), needs)
     try:
-        flag = StopFlag(settings.stopping.max_seconds) if stop is None else stop
-        predictions, _ = held_out(folds, settings, flag, None, held)
+        predictions, _ = held_out(folds, settings, stop, None, held)
     finally:
         console.warn(*folds.warnings)
     print_validation(console, settings, labels, predictions, held if request.metrics else None)
@@ -100,7 +99,7 @@ def print_validation(
 
 
 def run_search(
-    folds: Folds, settings: Settings, request: Request, console: Any, stop: StopFlag | None = None
+    folds: Folds, settings: Settings, request: Request, console: Any, stop: StopFlag
 ) -> tuple[Search, int]:
     """Search and print the lines of -C; returns the result and the exit status."""
     regression = settings.row.kind == "regression"
@@ -119,7 +118,7 @@ def run_search(
 
     try:
         if request.guarantee is None:
-            found = search_C(folds, settings, stop, line, first_C, first_p, measure)
+            found = search_C(folds, settings, stop, measure, line, first_C, first_p)
         else:
             found = guarantee.search(folds, settings, request.guarantee, stop, line, first_C, console.warn)
     finally:

@@ -21,7 +21,7 @@ from svmtool.solvers.shared.base import TIME, Status
 from svmtool.training.outcome import worst_status
 from svmtool.training.reductions.base import Reduction, problems_of
 from svmtool.training.validation.cross_validation import Folds, held_out
-from svmtool.training.validation.scores import PREDICTIONS, PROBABILITIES, HeldOut, Measure, kind_of, measure_of
+from svmtool.training.validation.scores import PREDICTIONS, PROBABILITIES, HeldOut, Measure, kind_of
 
 MAX_C, MAX_C_REGRESSION = 1024.0, 1048576.0
 P_STEPS = 20
@@ -62,20 +62,16 @@ Report = Callable[[Tried | None], object]
 
 
 def search_C(
-    folds: Folds, settings: Settings, stop: StopFlag | None = None, report: Report = lambda tried: None,
-    first_C: float | None = None, first_p: float | None = None, measure: Measure | None = None,
+    folds: Folds, settings: Settings, stop: StopFlag, measure: Measure, report: Report = lambda tried: None,
+    first_C: float | None = None, first_p: float | None = None,
 ) -> Search:  # fmt: skip
     """Double C from a small value; each fold starts from its weights at the last C (beta-seeding, Section 4.1).
 
     Start, end and ties are LIBLINEAR's: the smallest of equally good values wins, and the search ends when no weights
     have changed for five successive values.  A regression searches C for each p, in decreasing order; the largest p
     wins a tie.  At the time limit the best value so far wins; an unfinished C counts only if there is no other.
-    stop: None: max_seconds, counted from now.
-    first_C, first_p: where C and p start; None: LIBLINEAR's values.
-    measure: what the score is; None: accuracy or mean squared error.
+    measure: what the score is.  first_C, first_p: where C and p start; None: LIBLINEAR's values.
     """
-    measure = measure_of(None, settings) if measure is None else measure
-    stop = StopFlag(settings.stopping.max_seconds) if stop is None else stop
     labels, row = folds.table.labels, settings.row
     regression = row.kind == "regression"
     tried: list[Tried] = []

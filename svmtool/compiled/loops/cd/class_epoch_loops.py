@@ -50,6 +50,55 @@ def add_classes(indices, values, W, u, classes, at, size, start, stop, bias, wid
             W[np.uint64(indices[e]) * wide + m] += values[e] * change
 
 
+@helper(fast=True)
+def without_low(scratch, P, classes, at, size, smallest):
+    """Shrink the classes with p_m = 0 and G_m (scratch) below `smallest`; returns how many are left."""
+    s = ZERO
+    while s < size:
+        m = classes[at + s]
+        if scratch[s] < smallest and P[at + np.uint64(m)] == 0.0:
+            size -= ONE
+            scratch[s] = scratch[size]
+            classes[at + s] = classes[at + size]
+            classes[at + size] = m
+        else:
+            s += ONE
+    return size
+
+
+@helper(fast=True)
+def move_row(
+    indices, values, W, P, scratch, classes, at, size, own, cost, square_norm, largest, start, stop, bias, wide, few
+):  # fmt: skip
+    """Minimise over the active classes of one row, see class_epoch; returns the change of C (1 - p_y), y = own.
+
+    scratch: G of the active classes, whose maximum is `largest`.
+    """
+    rate = 1.0 / max(cost * square_norm, 1e-100)
+    for s in range(ZERO, size):
+        scratch[s] = P[at + np.uint64(classes[at + s])] + rate * (scratch[s] - largest)
+    onto_simplex(scratch, ZERO, size)
+    if not few:
+        for m in range(wide, TWO * wide):
+            scratch[m] = 0.0
+    of_own = 0.0
+    for s in range(ZERO, size):
+        m = np.uint64(classes[at + s])
+        p = scratch[s]
+        change = cost * (P[at + m] - p)
+        if m == own:
+            of_own = change
+        P[at + m] = p
+        scratch[s] = change
+        if not few:
+            scratch[wide + m] = change
+    if few:
+        add_classes(indices, values, W, scratch, classes, at, size, start, stop, bias, wide)
+    else:
+        add_row(indices, values, W, scratch, wide, start, stop, bias, wide)
+    return of_own
+
+
 @loop(
     "void(u8[], u4|u8[], f8|f4[], u8[], f8[], f8[], f8[], f8[], f8[], u4[], u4[], u8[], u8[], f8[], u8[], f8, u8, u8, "
     "u8)",
@@ -103,16 +152,8 @@ def class_epoch(
                 lowest = min(lowest, g)
                 smallest = min(smallest, g if p > 0.0 else np.inf)
                 mean += p * g
-            s = ZERO if lowest < smallest else size
-            while s < size:
-                m = classes[at + s]
-                if scratch[s] < smallest and P[at + np.uint64(m)] == 0.0:
-                    size -= ONE
-                    scratch[s] = scratch[size]
-                    classes[at + s] = classes[at + size]
-                    classes[at + size] = m
-                else:
-                    s += ONE
+            if lowest < smallest:
+                size = without_low(scratch, P, classes, at, size, smallest)
             sizes[i] = size
             if size <= ONE:
                 active[r] = gone
@@ -122,27 +163,10 @@ def class_epoch(
             violation = max(violation, largest - smallest)
             gap += cost[i] * (largest - mean)
             if largest - smallest > 1e-12:
-                rate = 1.0 / max(cost[i] * square_norms[i], 1e-100)
-                for s in range(ZERO, size):
-                    scratch[s] = P[at + np.uint64(classes[at + s])] + rate * (scratch[s] - largest)
-                onto_simplex(scratch, ZERO, size)
-                if not few:
-                    for m in range(wide, TWO * wide):
-                        scratch[m] = 0.0
-                for s in range(ZERO, size):
-                    m = np.uint64(classes[at + s])
-                    p = scratch[s]
-                    change = cost[i] * (P[at + m] - p)
-                    if m == number[i]:
-                        limits[2] += change
-                    P[at + m] = p
-                    scratch[s] = change
-                    if not few:
-                        scratch[wide + m] = change
-                if few:
-                    add_classes(indices, values, W, scratch, classes, at, size, start, stop, bias, wide)
-                else:
-                    add_row(indices, values, W, scratch, wide, start, stop, bias, wide)
+                limits[2] += move_row(
+                    indices, values, W, P, scratch, classes, at, size, number[i], cost[i], square_norms[i], largest,
+                    start, stop, bias, wide, few,
+                )  # fmt: skip
     limits[0], limits[1] = violation, gap
     state[0] = without(active, rows, gone) if shrunk > ZERO else rows
     state[2] = remaining

@@ -11,7 +11,7 @@ import numpy as np
 
 from svmtool.compiled import helper, loop
 from svmtool.compiled.loops.loss.l1_loops import threshold
-from svmtool.compiled.loops.rows.row_loops import ONE, add_multiple
+from svmtool.compiled.loops.rows.row_loops import FOUR, ONE, THREE, TWO, add_multiple
 
 MIN_CURVATURE_SHARE = 0.25  # least curvature of a coordinate step, relative to |x_i|^2: weights may become non-zero
 MAX_DIRECTION_HALVINGS = 14  # most halvings of a Newton step
@@ -72,17 +72,14 @@ def smooth_value(cost, a, u, sigma):
     return total + 0.5 * sigma * square
 
 
-@loop("f8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], u8[], u4[], f8[], f8[], f8[], f8[], f8, f8, f8, i8)", fast=True)
-def l1_dual_newton(
-    indptr, indices, values, y, cost, a, u, face_starts, face_columns, face_values, vectors, old_u, out, sigma, bias,
-    tolerance, max_steps,
+@helper(fast=True)
+def gather_face(
+    indptr, indices, values, y, cost, a, u, face_starts, face_columns, face_values, vectors, out, sigma, bias
 ):  # fmt: skip
-    """A Newton step on the face a_i > 0, by at most `max_steps` conjugate gradients, halved until phi decreases.
+    """Gather the rows of the face a_i > 0 with their features of non-zero weight; returns the number of rows.
 
-    Multipliers that would become negative are set to zero.  Scratch: face_starts .. face_values (the rows of the face
-    and their bias), vectors (6 n), old_u (as u).  out: the largest violation before the step (|slope|; for a_i = 0 only
-    if negative), rows and non-zeros of the face, and conjugate gradient steps.  Returns the step length, 0 if phi did
-    not decrease.
+    vectors: n numbers each for the rows' places, the direction, the residual, the same divided by the diagonal, and the
+    diagonal.  out[0..2]: see l1_dual_newton.
     """
     n = np.uint64(len(a))
     m = np.uint64(len(u))
@@ -109,32 +106,33 @@ def l1_dual_newton(
             face_values[at] = y[i] * bias
             squares += bias * bias
             at += ONE
-        own = 0.5 / cost[i]
+        diagonal = 0.5 / cost[i] + sigma * squares
         vectors[rows] = np.float64(i)
-        vectors[n + rows] = 0.0  # the direction
-        vectors[np.uint64(2) * n + rows] = -slope  # the residual
-        vectors[np.uint64(3) * n + rows] = -slope / (own + sigma * squares)
-        vectors[np.uint64(4) * n + rows] = own + sigma * squares
+        vectors[n + rows] = 0.0
+        vectors[TWO * n + rows] = -slope
+        vectors[THREE * n + rows] = -slope / diagonal
+        vectors[FOUR * n + rows] = diagonal
         rows += ONE
         face_starts[rows] = at
     out[0] = largest
     out[1] = np.float64(rows)
     out[2] = np.float64(at)
-    out[3] = 0.0
-    if rows == np.uint64(0):
-        return 0.0
-    direction = vectors[n : n + rows]
-    rest = vectors[np.uint64(2) * n : np.uint64(2) * n + rows]
-    p = vectors[np.uint64(3) * n : np.uint64(3) * n + rows]
-    diagonal = vectors[np.uint64(4) * n : np.uint64(4) * n + rows]
-    q = vectors[np.uint64(5) * n : np.uint64(5) * n + rows]
-    first = size = 0.0
+    return rows
+
+
+@helper(fast=True)
+def face_direction(
+    cost, face_starts, face_columns, face_values, places, direction, rest, p, diagonal, q, v, sigma, tolerance,
+    max_steps,
+):  # fmt: skip
+    """Conjugate gradients with the system of the face, from `direction` 0; returns their number.  Scratch: q, v."""
+    rows = np.uint64(len(rest))
+    steps = first = size = 0.0
     for r in range(rows):
         first += rest[r] * rest[r]
         size += rest[r] * p[r]
-    v = old_u
     for _ in range(max_steps):
-        for j in range(m):
+        for j in range(len(v)):
             v[j] = 0.0
         for r in range(rows):
             for k in range(face_starts[r], face_starts[r + ONE]):
@@ -144,7 +142,7 @@ def l1_dual_newton(
             total = 0.0
             for k in range(face_starts[r], face_starts[r + ONE]):
                 total += face_values[k] * v[face_columns[k]]
-            q[r] = p[r] * 0.5 / cost[np.uint64(vectors[r])] + sigma * total
+            q[r] = p[r] * 0.5 / cost[np.uint64(places[r])] + sigma * total
             curvature += p[r] * q[r]
         if not curvature > 0.0:
             break
@@ -155,30 +153,63 @@ def l1_dual_newton(
             rest[r] -= length * q[r]
             square += rest[r] * rest[r]
             new += rest[r] * rest[r] / diagonal[r]
-        out[3] += 1.0
+        steps += 1.0
         if math.sqrt(square) <= tolerance * math.sqrt(first):
             break
         for r in range(rows):
             p[r] = rest[r] / diagonal[r] + new / size * p[r]
         size = new
+    return steps
+
+
+@helper
+def copy_to(a, b):
+    """a = b."""
+    for j in range(len(a)):
+        a[j] = b[j]
+
+
+@loop("f8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], u8[], u4[], f8[], f8[], f8[], f8[], f8, f8, f8, i8)", fast=True)
+def l1_dual_newton(
+    indptr, indices, values, y, cost, a, u, face_starts, face_columns, face_values, vectors, old_u, out, sigma, bias,
+    tolerance, max_steps,
+):  # fmt: skip
+    """A Newton step on the face a_i > 0, by at most `max_steps` conjugate gradients, halved until phi decreases.
+
+    Multipliers that would become negative are set to zero.  Scratch: face_starts .. face_values (the rows of the face
+    and their bias), vectors (6 n), old_u (as u).  out: the largest violation before the step (|slope|; for a_i = 0 only
+    if negative), rows and non-zeros of the face, and conjugate gradient steps.  Returns the step length, 0 if phi did
+    not decrease.
+    """
+    rows = gather_face(
+        indptr, indices, values, y, cost, a, u, face_starts, face_columns, face_values, vectors, out, sigma, bias
+    )  # fmt: skip
+    out[3] = 0.0
+    if rows == np.uint64(0):
+        return 0.0
+    n = np.uint64(len(a))
+    places = vectors[:rows]
+    direction = vectors[n : n + rows]
+    p = vectors[THREE * n : THREE * n + rows]
+    out[3] = face_direction(
+        cost, face_starts, face_columns, face_values, places, direction, vectors[TWO * n : TWO * n + rows], p,
+        vectors[FOUR * n : FOUR * n + rows], vectors[(FOUR + ONE) * n :], old_u, sigma, tolerance, max_steps,
+    )  # fmt: skip
     value = smooth_value(cost, a, u, sigma)
-    for j in range(m):
-        old_u[j] = u[j]
+    copy_to(old_u, u)
     for r in range(rows):
-        p[r] = a[np.uint64(vectors[r])]
+        p[r] = a[np.uint64(places[r])]
     t = 1.0
     for _ in range(MAX_DIRECTION_HALVINGS):
-        for j in range(m):
-            u[j] = old_u[j]
+        copy_to(u, old_u)
         for r in range(rows):
-            i = np.uint64(vectors[r])
+            i = np.uint64(places[r])
             a[i] = max(p[r] + t * direction[r], 0.0)
             add_multiple(indices, values, u, (a[i] - p[r]) * y[i], indptr[i], indptr[i + ONE], bias)
         if smooth_value(cost, a, u, sigma) < value:
             return t
         t *= 0.5
-    for j in range(m):
-        u[j] = old_u[j]
+    copy_to(u, old_u)
     for r in range(rows):
-        a[np.uint64(vectors[r])] = p[r]
+        a[np.uint64(places[r])] = p[r]
     return 0.0

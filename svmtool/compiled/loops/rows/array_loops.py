@@ -21,19 +21,13 @@ def term(bits, place):
     return t ^ (t >> MIX_SHIFT)
 
 
-@loop("u8(u8[], u8)")
+@loop("u8(u8|u4[], u8)")
 def sum_words(bits, first):
-    """Checksum of consecutive entries of 8 bytes, beginning at position `first` of the array."""
+    """Checksum of consecutive entries of 8 or 4 bytes, beginning at position `first` of the array."""
     total = np.uint64(0)
     for k in range(np.uint64(len(bits))):
         total += term(np.uint64(bits[k]), first + k)
     return total
-
-
-@loop("u8(u4[], u8)")
-def sum_indices(indices, first):
-    """`sum_words` for entries of 4 bytes."""
-    return sum_words(indices, first)
 
 
 @loop("void(u8[], u8[], u8, u8)")
@@ -99,7 +93,7 @@ def csr_of_dense(X, indptr, indices, values, d):
 @helper
 def mixed(h):
     """The finaliser of splitmix64: each bit of the result depends on all bits of h."""
-    h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    h = (h ^ (h >> np.uint64(30))) * MIX_FACTOR
     h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return h ^ (h >> np.uint64(31))
 

@@ -25,17 +25,26 @@ if _library is None:
         store8,
         trailing_zeros,
     )  # fmt: skip
-    from svmtool.compiled.loops.text.text_loops import ASCII_ZEROS, BLANK, COLON, MINUS, NEWLINE, PLUS, POINT, scaled
+    from svmtool.compiled.loops.text.text_loops import (
+        ASCII_ZEROS,
+        BLANK,
+        COLON,
+        LETTER_E,
+        MINUS,
+        NEWLINE,
+        PLUS,
+        POINT,
+        ZERO_DIGIT,
+        scaled,
+    )
 
 NUMBER_SPACE = 48  # free bytes needed in the buffer for a number: at most 24, and whole words are stored
 FEATURE_SPACE = 128  # the same for a label or a feature
-DIGIT_ZERO, LETTER_E = 48, 101
 WHOLE = 8  # as a number of digits: at least 8, and so many more that the same double is read
 SIGN_OFF = 0x7FFFFFFFFFFFFFFF
 MANTISSA = (1 << 52) - 1
-WORD_INF = 0x666E69  # "inf" from the lowest byte on
-WORD_NAN = 0x6E616E
-DONE, UNDECIDED, FULL = 0, 1, 2  # answers: all is printed; rounding of a number is not decided; the buffer is full
+WORD_INF, WORD_NAN = (int.from_bytes(word, "little") for word in (b"inf", b"nan"))
+DONE, UNDECIDED, FULL = range(3)  # answers: all is printed; rounding of a number is not decided; the buffer is full
 
 
 @helper
@@ -154,7 +163,7 @@ def put_number(out, p, x, digits):
         store8(out, p, WORD_INF if bits == 0x7FF0000000000000 else WORD_NAN)
         return p + 3
     if bits == 0:
-        out[p] = DIGIT_ZERO
+        out[p] = ZERO_DIGIT
         return p + 1
     whole = int(abs(x)) if bits < 0x43E0000000000000 else -1  # below 2^63
     if 0 < whole < 1000000 and whole == abs(x):
@@ -163,9 +172,12 @@ def put_number(out, p, x, digits):
         d, decade, digits = shortest(bits)
     else:
         d, decade = decimal(bits, digits)
-    if d < 0:
-        return -1
-    d *= INT_TENS[17 - digits]
+    return -1 if d < 0 else put_digits(out, p, d * INT_TENS[17 - digits], decade, digits)
+
+
+@helper
+def put_digits(out, p, d, decade, digits):
+    """Print 17 decimal digits d, of which the first stands for 10^decade, as %.{digits}g; see put_number."""
     # The digits: one, then two words of eight.
     first = d // 10000000000000000
     d -= first * 10000000000000000
@@ -183,43 +195,45 @@ def put_number(out, p, x, digits):
     if -4 <= decade < 0:
         store8(out, p, 0x3030303030302E30)  # 0.000000
         p += 1 - decade
-        out[p] = DIGIT_ZERO + first
-        store8(out, p + 1, one)
-        store8(out, p + 9, two)
+        out[p] = ZERO_DIGIT + first
+        put_words(out, p + 1, one, two)
         return p + n
+    out[p] = ZERO_DIGIT + first
     if decade < 0 or decade >= digits:
-        out[p] = DIGIT_ZERO + first
         if n > 1:
             out[p + 1] = POINT
-            store8(out, p + 2, one)
-            store8(out, p + 10, two)
-            p += n + 1
-        else:
-            p += 1
-        out[p] = LETTER_E
-        out[p + 1] = MINUS if decade < 0 else PLUS
-        decade = abs(decade)
-        p += 2
-        if decade >= 100:
-            out[p] = DIGIT_ZERO + decade // 100
-            decade %= 100
-            p += 1
-        out[p] = DIGIT_ZERO + decade // 10
-        out[p + 1] = DIGIT_ZERO + decade % 10
-        return p + 2
+            put_words(out, p + 2, one, two)
+            p += n
+        return put_exponent(out, p + 1, decade)
     # 0 <= decade < digits: decade + 1 digits, the point, the others.
-    out[p] = DIGIT_ZERO + first
-    if decade == 0:
-        out[p + 1] = POINT
-        store8(out, p + 2, one)
-        store8(out, p + 10, two)
-    else:
-        store8(out, p + 2, one)
-        store8(out, p + 10, two)
-        for i in range(p + 1, p + 1 + decade):
-            out[i] = out[i + 1]
-        out[p + 1 + decade] = POINT
+    put_words(out, p + 2, one, two)
+    for i in range(p + 1, p + 1 + decade):
+        out[i] = out[i + 1]
+    out[p + 1 + decade] = POINT
     return p + n + 1 if n > decade + 1 else p + decade + 1
+
+
+@helper
+def put_words(out, p, one, two):
+    """Store two words of eight digits."""
+    store8(out, p, one)
+    store8(out, p + 8, two)
+
+
+@helper
+def put_exponent(out, p, decade):
+    """Print `e`, a sign and two or three digits; returns the position after them."""
+    out[p] = LETTER_E
+    out[p + 1] = MINUS if decade < 0 else PLUS
+    decade = abs(decade)
+    p += 2
+    if decade >= 100:
+        out[p] = ZERO_DIGIT + decade // 100
+        decade %= 100
+        p += 1
+    out[p] = ZERO_DIGIT + decade // 10
+    out[p + 1] = ZERO_DIGIT + decade % 10
+    return p + 2
 
 
 @helper
@@ -267,7 +281,7 @@ def support_text(out, coef, indptr, indices, values, state, columns, digits):
     digits 17 or WHOLE.
 
     coef is (columns, support vectors).  state: row, next coefficient or pair in it, position in out (0 for an empty
-    out).  Returns DONE, FULL, or UNSETTLED at a number for slower code.
+    out).  Returns DONE, FULL, or UNDECIDED at a number for slower code.
     """
     s, item, p = state[0], state[1], state[2]
     n = len(indptr) - 1

@@ -54,7 +54,7 @@ def scaled_rows(out, labels, indptr, indices, values, names, low, high, absent, 
 
     state: row; pair; progress in the text of the absent features in this row (-1: label not printed yet); position in
     out; number of printed features that are in the file; how many of these would also be printed if absent.
-    Returns DONE, FULL, or UNSETTLED at a label or value.
+    Returns DONE, FULL, or UNDECIDED at a label or value.
     """
     row, pair, done, p, written, spared = state[0], state[1], state[2], state[3], state[4], state[5]
     end = len(out) - FEATURE_SPACE

@@ -31,15 +31,16 @@ if _library is None:
 PADDING = 32  # bytes needed in the buffer after the text
 
 # What begins a row: its label; its label, or `nan` where it has none; pairs alone, or `nan`.  Such labels are nan.
-LABELLED, SOME_LABELLED, UNLABELLED, SETS = 0, 1, 2, 3
+LABELLED, SOME_LABELLED, UNLABELLED, SETS = range(4)
 
-TAB, NEWLINE, RETURN, BLANK, PLUS, MINUS, POINT, COLON = 9, 10, 13, 32, 43, 45, 46, 58
-ASCII_ZEROS = 0x3030303030303030
+TAB, NEWLINE, RETURN, BLANK, PLUS, MINUS, POINT, COLON = b"\t\n\r +-.:"
+ZERO_DIGIT, NINE_DIGIT, CAPITAL_E, LETTER_E = b"09Ee"
+ASCII_ZEROS = int.from_bytes(b"00000000", "little")
 LOW_BITS = 0x7F7F7F7F7F7F7F7F
 HIGH_BITS = -0x7F7F7F7F7F7F7F80
 PAST_NINE = 0x7676767676767676
 MAX_EXACT_INTEGER = 1 << 53  # doubles hold all integers up to this
-LAST_INDEX = 2147483647
+LAST_INDEX = 2**31 - 1  # of a feature
 
 
 @helper
@@ -107,16 +108,16 @@ def scaled(m, q):
 @helper
 def exponent_at(text, p):
     """A power of ten, `e` and digits, at p: it, 0 where there is none, the position after it, and whether it is one."""
-    if text[p] != 101 and text[p] != 69:  # e, E
+    if text[p] != LETTER_E and text[p] != CAPITAL_E:
         return 0, p, True
     p += 1
     negative = text[p] == MINUS
     if negative or text[p] == PLUS:
         p += 1
     exponent, first = 0, p
-    while 48 <= text[p] <= 57:
+    while ZERO_DIGIT <= text[p] <= NINE_DIGIT:
         if exponent < 100000:
-            exponent = exponent * 10 + (text[p] - 48)
+            exponent = exponent * 10 + (text[p] - ZERO_DIGIT)
         p += 1
     return (-exponent if negative else exponent), p, p > first
 
@@ -134,16 +135,16 @@ def long_number(text, p):
     after_point = False
     while True:
         c = text[p]
-        if 48 <= c <= 57:
+        if ZERO_DIGIT <= c <= NINE_DIGIT:
             digits += 1
             if kept < 19:
-                m = m * 10 + (c - 48)
+                m = m * 10 + (c - ZERO_DIGIT)
                 if m != 0:
                     kept += 1
                 if after_point:
                     power -= 1
             else:
-                cut |= c != 48
+                cut |= c != ZERO_DIGIT
                 if not after_point:
                     power += 1
         elif c == POINT and not after_point:
@@ -272,8 +273,8 @@ def parse_lines(text, labels, indptr, indices, values, state, stop, last_row, la
                 p += n
             else:
                 index = 0
-                while 48 <= text[p] <= 57 and index <= LAST_INDEX:
-                    index = index * 10 + (text[p] - 48)
+                while ZERO_DIGIT <= text[p] <= NINE_DIGIT and index <= LAST_INDEX:
+                    index = index * 10 + (text[p] - ZERO_DIGIT)
                     p += 1
             if text[p] != COLON or index <= previous or index > LAST_INDEX or pair >= last_pair or c == COLON:
                 if c == RETURN and text[p + 1] == NEWLINE:
