@@ -30,6 +30,7 @@ from svmtool.linalg import systems
 from svmtool.linalg.systems import Factored, conjugate_gradient, solve_positive
 from svmtool.objectives.duality import balancing
 from svmtool.objectives.row_losses import Losses
+from svmtool.tolerances import RIDGE
 
 SYSTEMS = {"primal": "a system of features", "dual": "a system of active rows", "cg": "conjugate gradients"}
 # Largest residual of a Newton direction, relative to the gradient.  Of 334 directions examined on subsets of 16 sets
@@ -180,7 +181,7 @@ class Objective(Losses):
         H = np.multiply(gram, self.scale, out=self._hessian)
         H.flat[:: self.d + 1] += 1.0
         if self.free_bias:  # keeps the matrix regular where no row is active
-            H[-1, -1] += 1e-12 * H.flat[:: self.d + 1].max() - 1.0
+            H[-1, -1] += RIDGE * H.flat[:: self.d + 1].max() - 1.0
         return H
 
     @property
@@ -219,7 +220,7 @@ class Objective(Losses):
     def hessian_diagonal(self) -> np.ndarray:
         diagonal = self.rows.diagonal(self.c) * self.scale + 1.0
         if self.free_bias:
-            diagonal[-1] = max(diagonal[-1] - 1.0, 1e-12)
+            diagonal[-1] = max(diagonal[-1] - 1.0, RIDGE)
         return diagonal
 
     def active_rows(self) -> np.ndarray:

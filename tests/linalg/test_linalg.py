@@ -7,9 +7,8 @@ import pytest
 
 from svmtool.errors import SvmtoolError
 from svmtool.linalg.systems import (
-    INVERSE_ROWS,
     MIN_PANEL_ORDER,
-    TRIANGLE_ROWS,
+    PART_ROWS,
     Factored,
     conjugate_gradient,
     inverse,
@@ -19,7 +18,7 @@ from svmtool.linalg.systems import (
 
 SOLVERS = {"solve_positive": solve_positive, "Factored": lambda H, g: Factored(H).solve(g)}
 either = pytest.mark.parametrize("solve", SOLVERS.values(), ids=list(SOLVERS))
-ORDERS = [1, 2, 64, INVERSE_ROWS + 1, 4 * INVERSE_ROWS, MIN_PANEL_ORDER + 1]
+ORDERS = [1, 2, 64, PART_ROWS + 1, 4 * PART_ROWS, MIN_PANEL_ORDER + 1]
 every_order = pytest.mark.parametrize("d", ORDERS)
 
 
@@ -88,7 +87,7 @@ def test_conjugate_gradients_end_where_numbers_underflow():
     assert products == 1 and not reached and not np.any(p)
 
 
-@pytest.mark.parametrize("d", [0, 1, 5, TRIANGLE_ROWS, 2 * TRIANGLE_ROWS + 3])
+@pytest.mark.parametrize("d", [0, 1, 5, PART_ROWS, 2 * PART_ROWS + 3])
 def test_mirror_copies_the_upper_triangle(d):
     H = np.random.default_rng(0).normal(size=(d, d))
     wanted = np.triu(H) + np.triu(H, 1).T

@@ -21,7 +21,6 @@ MAX_RECORDS = 4096  # of a run, of 0.5 kB each: longer runs drop records in the 
 # Seconds before the first record between iterations, and the factor of the time from one record to the next: well below
 # 2, since single epochs take time, too
 NOTE_SECONDS, NOTE_FACTOR = 0.5, 1.4
-CG_RTOL = 0.1  # of a Newton direction by conjugate gradients, relative to the gradient
 FIRST_CHECK_ROUNDS = 128  # rounds of decomposition before the first check of progress
 STALL_ROUNDS = 5  # rounds without a smaller exact measure after which only round-off is left
 
