@@ -57,11 +57,6 @@ class CrammerSingerDescent:
         return (a * self.cost[:, None]).reshape(-1)
 
     @property
-    def multipliers(self) -> np.ndarray:
-        """p, a point of the simplex for each row, `wide` numbers each."""
-        return self._P
-
-    @property
     def active_share(self) -> float:
         """Share of the rows' classes that the next epoch will visit."""
         return float(self.state[2]) / (self.n * self.rows.k) if self.n else 1.0

@@ -110,12 +110,11 @@ class DualCoordinateDescent:
 
     @classmethod
     def of_power(
-        cls, rows: Rows, y: np.ndarray, cost: np.ndarray, p: float, seed: int, target: np.ndarray | None = None,
-        alpha: np.ndarray | None = None,
-    ) -> DualCoordinateDescent:  # fmt: skip
-        """Return the descent of the hinge (p = 1) or of its square (p = 2), from alpha (zeros if None)."""
-        ends = (np.zeros(rows.n), cost) if p == 1.0 else (0.5 / cost, np.full(rows.n, np.inf))
-        return cls(rows, y, *ends, seed, alpha, target)  # type: ignore[call-arg]
+        cls, rows: Rows, y: np.ndarray, cost: np.ndarray, p: float, seed: int, target: np.ndarray | None = None
+    ) -> DualCoordinateDescent:
+        """Return the descent of the hinge (p = 1) or of its square (p = 2), from zeros."""
+        diagonal, upper = (np.zeros(rows.n), cost) if p == 1.0 else (0.5 / cost, np.full(rows.n, np.inf))
+        return cls(rows, y, diagonal, upper, seed, target=target)
 
     @property
     def unit(self) -> float:
@@ -218,15 +217,8 @@ class DualCoordinateDescent:
 
     def dual_value(self) -> float:
         """Return the dual's value at alpha."""
-        linear, quadratic = self._terms()
-        return linear - 0.5 * quadratic
-
-    def _terms(self) -> tuple[float, float]:
-        """Return the linear part and twice the quadratic part of the dual at alpha."""
-        a = self.alpha
-        return float(self.target @ a), float(self.w @ self.w) + (
-            float(self.diagonal @ np.square(a)) if self._has_diagonal else 0.0
-        )
+        own = float(self.diagonal @ np.square(self.alpha)) if self._has_diagonal else 0.0
+        return float(self.target @ self.alpha) - 0.5 * (float(self.w @ self.w) + own)
 
     def primal_value(self) -> float:
         """Return f at w: a row's loss is the largest a_i (t_i - y_i x_i.w) - 1/2 D_i a_i^2, 0 <= a_i <= U_i."""

@@ -36,11 +36,9 @@ class OneClassDescent:
             np.zeros(self.d), self._active, np.empty(self.n, np.int64), np.empty(self.n, np.int64), self._state,
         )  # fmt: skip
 
-    def begin(self, order: np.ndarray | None = None) -> None:
-        """Set alpha to the vertex that fills the rows in this order (i8[n]; None: as stored)."""
-        order = np.arange(self.n) if order is None else order
-        cost = self.cost[order]
-        self.alpha[order] = np.clip(self.k - (np.cumsum(cost) - cost), 0.0, cost)
+    def begin(self) -> None:
+        """Set alpha to the vertex that fills the rows in their order."""
+        self.alpha[:] = np.clip(self.k - (np.cumsum(self.cost) - self.cost), 0.0, self.cost)
         self.w[:] = self.rows.transpose_product(self.alpha)
 
     def begin_towards(self, direction: np.ndarray) -> None:

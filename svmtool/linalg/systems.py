@@ -227,9 +227,7 @@ class KernelCache:
         return self.known[at], self.K[np.ix_(at, at)]
 
 
-def nonnegative(
-    Q: np.ndarray, t: np.ndarray, start: np.ndarray, above: np.ndarray, max_failures: int = MAX_FAILURES
-) -> np.ndarray:
+def nonnegative(Q: np.ndarray, t: np.ndarray, start: np.ndarray, above: np.ndarray) -> np.ndarray:
     """The minimiser a (f8[n]) of 1/2 a'Qa - t'a over a >= 0, for a positive definite Q (f8[n, n]): also of tiny losses.
 
     Block principal pivoting (Portugal, Judice and Vicente, A Comparison of Block Pivoting and Interior-Point Algorithms
@@ -237,11 +235,10 @@ def nonnegative(
     infeasible entries are exchanged at once.  If a few exchanges do not reduce their number, single entries enter and
     leave where they reach 0, which never raises the value (Lawson and Hanson, Solving Least Squares Problems, 1974).
 
-    above (bool[n]): first guess of the positive entries; start (f8[n], >= 0): where single entries begin to enter;
-    max_failures: successive exchanges that may fail.
+    above (bool[n]): first guess of the positive entries; start (f8[n], >= 0): where single entries begin to enter.
     Raises EndedError if the run ends meanwhile.
     """
-    used, least, tries = above.copy(), len(t) + 1, max_failures
+    used, least, tries = above.copy(), len(t) + 1, MAX_FAILURES
 
     def solve() -> tuple[np.ndarray, np.ndarray]:
         """The minimiser over the entries `used`, and the slopes of the others; 0 where they are round-off."""
@@ -258,7 +255,7 @@ def nonnegative(
         count = int(np.count_nonzero(wrong))
         if not count:
             return a
-        tries = max_failures if count < least else tries - 1
+        tries = MAX_FAILURES if count < least else tries - 1
         least = min(count, least)
         used ^= wrong
     a, used = start.copy(), start > 0.0

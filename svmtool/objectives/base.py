@@ -240,10 +240,12 @@ class Objective(Losses):
         self.way = SYSTEMS[system]
         try:
             if system == "primal":
-                return self._by_features(g), 0, True
+                return -solve_positive(self.hessian(), g), 0, True
             if system == "dual":
                 return self._by_rows(g), 0, True
-            p, self.products, reached = self._conjugate_gradient(g, tolerance, max_products, stopped)
+            p, self.products, reached = conjugate_gradient(
+                self.hessian_product, g, self.hessian_diagonal(), tolerance, max_products, stopped
+            )
         except limits.EndedError:
             return -g, 0, False
         return -p, self.products, reached
@@ -262,18 +264,9 @@ class Objective(Losses):
                 return found
         return self.newton_direction(g, "primal")
 
-    def _by_features(self, g: np.ndarray) -> np.ndarray:
-        """`newton_direction` by the primal system."""
-        return -solve_positive(self.hessian(), g)
-
     def _by_rows(self, g: np.ndarray) -> np.ndarray:
         """`newton_direction` by the dual system."""
         return self.face(self.active_rows()) - self.w
-
-    def _conjugate_gradient(
-        self, g: np.ndarray, tolerance: float, max_products: int, stopped: Callable[[], bool]
-    ) -> tuple[np.ndarray, int, bool]:
-        return conjugate_gradient(self.hessian_product, g, self.hessian_diagonal(), tolerance, max_products, stopped)
 
     def curved_direction(self, g: np.ndarray) -> np.ndarray:
         """-H^-1 g by the dual system of the active rows A, whose curvatures c differ (scale 1).
@@ -305,10 +298,7 @@ class Objective(Losses):
         """
         self.rows.margins(p, self.y, self.dz)
         inner = self.regular(p)
-        return self._on_line(float(self.w @ inner), float(p @ inner))
-
-    def _on_line(self, a: float, b: float) -> float:
-        """`line_search` with dz already computed and the regulariser's slope a + t b."""
+        a, b = float(self.w @ inner), float(p @ inner)  # the regulariser's slope is a + t b
         low, high, t, slope_tol = 0.0, np.inf, 1.0, 0.0
         if self.line_search_share > 0.0:
             slope_tol = self.line_search_share * abs(self.along(0.0)[0] + a)

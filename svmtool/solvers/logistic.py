@@ -173,8 +173,8 @@ class TruncatedNewton:
         self.products += steps
         return -p, steps
 
-    def descent(self, descent: LogisticCoordinateDescent, max_epochs: float = MAX_MORE_EPOCHS) -> Status | None:
-        """Run epochs until the rule or the gap holds; None where more than `max_epochs` would still be needed."""
+    def descent(self, descent: LogisticCoordinateDescent) -> Status | None:
+        """Run epochs until the rule or the gap holds; None where more than MAX_MORE_EPOCHS would still be needed."""
         o, monitor = self.objective, self.monitor
         target_gap = self.target_gap
         gaps: list[float] = []
@@ -203,8 +203,8 @@ class TruncatedNewton:
                 target_gap *= 0.3
             if len(gaps) > RATE_EPOCHS:
                 fall = _log(gaps[-1 - RATE_EPOCHS]) - _log(gaps[-1])
-                if fall * max_epochs / RATE_EPOCHS < _log(gaps[-1]) - _log(target_gap * dual):
-                    monitor.uses("Newton steps", f"more than {max_epochs:g} further epochs would be needed")
+                if fall * MAX_MORE_EPOCHS / RATE_EPOCHS < _log(gaps[-1]) - _log(target_gap * dual):
+                    monitor.uses("Newton steps", f"more than {MAX_MORE_EPOCHS} further epochs would be needed")
                     o.set_point(descent.w)
                     return None
 
