@@ -26,9 +26,16 @@ EPOCH_TOL = 0.3  # share of LIBLINEAR's tolerance that epochs reach: our order o
 # Progress: what is minimised (a gap, a sum of complementarity products, a violation) falls below this share of its
 # least value, or the dual value rises by this share of the gap
 SUFFICIENT_DECREASE, SUFFICIENT_RISE = 0.9, 1e-3
-# Round-off stalls progress after steps with smaller relative decreases
-NEWTON_RTOL = 1e-14
-ALM_STALL_RTOL, ALM_STALL_STEPS, ALM_IDLE_ROUNDS = 1e-13, 12, 30  # steps, or rounds, without a better gap
+# Smaller relative changes in a step are round-off: of a function itself, and of a dual value or augmented Lagrangian
+NEWTON_RTOL, DUAL_RTOL = 1e-14, 1e-13
+# Round-off stalls progress after as many steps in a row without any: on one function, with two variables to improve
+# (primal and dual), and after as many rounds of such steps
+STALL_STEPS, PAIR_STALL_STEPS, STALL_ROUNDS = 3, 12, 30
+DIRECT_AFTER = 100  # steps, at least, after which a direct solution of least squares over few rows follows
+SIGMA_MAX = 1e8  # largest sigma of multiplier rounds, and the one at which phi with beta = 0 stands for f
+RIDGE = 1e-12  # added curvature, relative: keeps systems of a free bias, or of dependent rows, regular
+CG_LOOSE, CG_TIGHT = 0.1, 1e-6  # tolerances of conjugate gradients; between them it follows what is left to gain
+CALL_NONZEROS = 1e7  # numbers that loops go over in one call: limits are checked between calls
 
 # Sizes
 DUAL_ROWS = 4000  # active rows up to which Newton steps factorise their system

@@ -12,11 +12,10 @@ import numpy as np
 from svmtool.compiled.loops.cd.class_epoch_loops import class_epoch
 from svmtool.coordinate.hinge import MAX_EPOCHS, chunk_of, random_state
 from svmtool.objectives.class_rows import ClassRows, ClassTask
+from svmtool.objectives.crammer_singer import CLASS_VISIT_NS
 
-# What work costs, in nanoseconds on one core of 2024; only their ratios matter.
-CLASS_VISIT_NS, CLASS_NS = 0.8, 8.0  # of a visit to a row with all its neighbours: a non-zero for a class, and a class
-SINGLE_VISIT_FACTOR = 4.0  # factor of these if neighbours are not visited
-CLASS_UNSHRINK_SHARE = 0.5  # factor of the violation at which all classes of all rows are next unshrunk
+CLASS_NS = 8.0  # nanoseconds of a class in a visit to a row with all its neighbours, besides its non-zeros
+SINGLE_VISIT_FACTOR = 4.0  # factor of a visit's work if neighbours are not visited
 
 
 class CrammerSingerDescent:
@@ -58,11 +57,6 @@ class CrammerSingerDescent:
         return (a * self.cost[:, None]).reshape(-1)
 
     @property
-    def multipliers(self) -> np.ndarray:
-        """p, a point of the simplex for each row, `wide` numbers each."""
-        return self._P
-
-    @property
     def active_share(self) -> float:
         """Share of the rows' classes that the next epoch will visit."""
         return float(self.state[2]) / (self.n * self.rows.k) if self.n else 1.0
@@ -83,7 +77,7 @@ class CrammerSingerDescent:
         self._epoch(self.rows.bias, self._chunk, self.rows.k, self.rows.wide)
         pg_range = self.pg_range
         if pg_range <= self._inner:  # some rows may have been shrunk too early
-            self._inner = CLASS_UNSHRINK_SHARE * min(self._inner, pg_range)
+            self._inner = 0.5 * min(self._inner, pg_range)
             self.unshrink()
         return cost
 

@@ -8,9 +8,12 @@ exceeds n (Hsieh et al., ICML 2008).  The dual point has length n and is therefo
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 
 from svmtool.compiled.loops.cd import dcd_loops
+from svmtool.compiled.loops.cd.dcd_loops import FIRST_STATE
 from svmtool.coordinate.face_steps import FIRST_STEPS, face_steps
 from svmtool.data.csr import CsrRows
 from svmtool.data.replicated import stored_rows
@@ -35,13 +38,12 @@ FACE_FIRST_VISITS, FACE_TURN_VISITS = 32.0, 16.0
 # Visits to each non-zero that take half as long as reading it from text (3 to 34 on fifteen sets, 15 in the middle),
 # and visits to non-zeros that take as long as the program's start.
 READING_VISITS, STARTUP_VISITS = 8.0, 5e7
-NO_ROW_LIMIT = 1 << 62  # more visits to rows than any call makes
 MEMORY_CHECK_CHUNKS = 32  # chunks of rows on disk between two memory checks
 
 
 def random_state(n: int, seed: int) -> np.ndarray:
     """Return the initial state of an epoch: number of rows to visit, random number state, and space for two counts."""
-    return np.array([n, 88172645463325252 ^ (seed * 2654435761 % 2**63), 0, 0], np.uint64)
+    return np.array([n, FIRST_STATE ^ (seed * 2654435761 % 2**63), 0, 0], np.uint64)
 
 
 def chunk_of(rows: CsrRows) -> int:
@@ -108,12 +110,11 @@ class DualCoordinateDescent:
 
     @classmethod
     def of_power(
-        cls, rows: Rows, y: np.ndarray, cost: np.ndarray, p: float, seed: int, target: np.ndarray | None = None,
-        alpha: np.ndarray | None = None,
-    ) -> DualCoordinateDescent:  # fmt: skip
-        """Return the descent of the hinge (p = 1) or of its square (p = 2), from alpha (zeros if None)."""
-        ends = (np.zeros(rows.n), cost) if p == 1.0 else (0.5 / cost, np.full(rows.n, np.inf))
-        return cls(rows, y, *ends, seed, alpha, target)  # type: ignore[call-arg]
+        cls, rows: Rows, y: np.ndarray, cost: np.ndarray, p: float, seed: int, target: np.ndarray | None = None
+    ) -> DualCoordinateDescent:
+        """Return the descent of the hinge (p = 1) or of its square (p = 2), from zeros."""
+        diagonal, upper = (np.zeros(rows.n), cost) if p == 1.0 else (0.5 / cost, np.full(rows.n, np.inf))
+        return cls(rows, y, diagonal, upper, seed, target=target)
 
     @property
     def unit(self) -> float:
@@ -154,7 +155,7 @@ class DualCoordinateDescent:
         """
         spent = self._face_turn() if self.visits >= self._turn_at else 0.0
         visits = max(min(max_visits, self._turn_at) - self.visits, 0.0)
-        max_rows = int(min(visits * self.data.n, NO_ROW_LIMIT)) + 1
+        max_rows = int(min(visits * self.data.n, sys.maxsize)) + 1
         max_epochs = max_epochs if self.count else 1
         if self.data.mapped is not None:
             count = rows = 0
@@ -216,15 +217,8 @@ class DualCoordinateDescent:
 
     def dual_value(self) -> float:
         """Return the dual's value at alpha."""
-        linear, quadratic = self._terms()
-        return linear - 0.5 * quadratic
-
-    def _terms(self) -> tuple[float, float]:
-        """Return the linear part and twice the quadratic part of the dual at alpha."""
-        a = self.alpha
-        return float(self.target @ a), float(self.w @ self.w) + (
-            float(self.diagonal @ np.square(a)) if self._has_diagonal else 0.0
-        )
+        own = float(self.diagonal @ np.square(self.alpha)) if self._has_diagonal else 0.0
+        return float(self.target @ self.alpha) - 0.5 * (float(self.w @ self.w) + own)
 
     def primal_value(self) -> float:
         """Return f at w: a row's loss is the largest a_i (t_i - y_i x_i.w) - 1/2 D_i a_i^2, 0 <= a_i <= U_i."""

@@ -9,10 +9,9 @@ from svmtool.compiled.loops.cd import pair_loops
 from svmtool.data.csr import CsrRows
 from svmtool.linalg.systems import Factored, mirror, solve_positive
 from svmtool.objectives.one_class import best_rho, gap_of, is_zero, scale_of
-from svmtool.tolerances import MIN_VALUE_SHARE
+from svmtool.tolerances import MIN_VALUE_SHARE, RIDGE
 
 FREE_RTOL = 1e-6  # rows whose products are so close to rho may be free (0 < alpha_i < c_i)
-GRAM_RIDGE = 1e-12  # keeps the inner products of dependent rows positive definite
 
 
 class OneClassDescent:
@@ -37,11 +36,9 @@ class OneClassDescent:
             np.zeros(self.d), self._active, np.empty(self.n, np.int64), np.empty(self.n, np.int64), self._state,
         )  # fmt: skip
 
-    def begin(self, order: np.ndarray | None = None) -> None:
-        """Set alpha to the vertex that fills the rows in this order (i8[n]; None: as stored)."""
-        order = np.arange(self.n) if order is None else order
-        cost = self.cost[order]
-        self.alpha[order] = np.clip(self.k - (np.cumsum(cost) - cost), 0.0, cost)
+    def begin(self) -> None:
+        """Set alpha to the vertex that fills the rows in their order."""
+        self.alpha[:] = np.clip(self.k - (np.cumsum(self.cost) - self.cost), 0.0, self.cost)
         self.w[:] = self.rows.transpose_product(self.alpha)
 
     def begin_towards(self, direction: np.ndarray) -> None:
@@ -92,7 +89,7 @@ class OneClassDescent:
         self.rows.fill_kernel(used, Q, 0)
         if not np.any(Q.flat[:: len(used) + 1]):  # rows without features: all the same
             return False
-        Q.flat[:: len(used) + 1] *= 1.0 + GRAM_RIDGE
+        Q.flat[:: len(used) + 1] *= 1.0 + RIDGE
         mirror(Q.T)
         try:
             self._newton_on_face(used, self.z[used], Q)
@@ -134,7 +131,7 @@ class OneClassDescent:
         largest, mean = float(gram.diagonal().max(initial=0.0)), self.rows.transpose_product(weight)
         if largest == 0.0:  # rows without features
             return False
-        gram.flat[:: self.d + 1] += GRAM_RIDGE * largest
+        gram.flat[:: self.d + 1] += RIDGE * largest
         factored = Factored(gram)
         by_w, by_mean = factored.solve(-self.w), factored.solve(mean)
         variation = float(np.sum(weight)) - float(mean @ by_mean)

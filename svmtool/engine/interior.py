@@ -14,11 +14,10 @@ import numpy as np
 
 from svmtool import limits
 from svmtool.errors import SvmtoolError
-from svmtool.tolerances import MIN_POSITIVE, SUFFICIENT_DECREASE
+from svmtool.tolerances import MIN_POSITIVE, NEWTON_RTOL, PAIR_STALL_STEPS, SUFFICIENT_DECREASE
 
 BOUNDARY_FRACTION = 0.995  # steps go this share of the way to the nearest bound
-MAX_STEPS, STALL_STEPS = 200, 12  # of a run: in all, and with neither a smaller gap nor a sufficient decrease of mu
-MU_RTOL = 1e-14  # smaller products, relative to the value, are round-off
+MAX_STEPS = 200  # of a run
 BOUND_SHARE = 1e-3  # ratio to its slack below which a multiplier is set to its bound
 REFINEMENTS = 2  # rounds of iterative refinement of a linear system
 
@@ -85,12 +84,12 @@ class Path(ABC):
         return t
 
     def stalled(self) -> bool:
-        """Note the progress at a point; return whether STALL_STEPS steps had none, or MAX_STEPS are taken."""
-        mu = max(self.mu, MU_RTOL * self.primal / self._total)
+        """Note the progress at a point; return whether it stalls (neither gap nor mu falls), or MAX_STEPS are taken."""
+        mu = max(self.mu, NEWTON_RTOL * self.primal / self._total)
         better = self.gap < self._least or mu < SUFFICIENT_DECREASE * self._least_mu
         self._idle = 0 if better else self._idle + 1
         self._least, self._least_mu = min(self.gap, self._least), min(mu, self._least_mu)
-        return self._idle > STALL_STEPS or self._steps >= MAX_STEPS
+        return self._idle > PAIR_STALL_STEPS or self._steps >= MAX_STEPS
 
     def steps(self) -> Iterator[float]:
         """Yield the length of the last step, 0 at first, at each point that is measured.

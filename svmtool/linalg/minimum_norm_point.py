@@ -13,16 +13,14 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.linalg.systems import nonnegative
-
-OPTIMALITY_RTOL = 1e-13  # tolerance of w.phi(x_j) >= rho relative to the largest K(x, x)
-FIRST_CAPACITY = 32
+from svmtool.tolerances import DUAL_RTOL
 
 
 class MinimumNormPoint:
     """K f8 (count, count); alpha, z = K alpha: f8[count]; rho = alpha'K alpha.  All are results of the last `solve`."""
 
     def __init__(self) -> None:
-        self._K = np.empty((FIRST_CAPACITY, FIRST_CAPACITY))
+        self._K = np.empty((0, 0))
         self.count, self.alpha, self.z, self.rho = 0, np.empty(0), np.empty(0), 0.0
 
     @property
@@ -50,7 +48,7 @@ class MinimumNormPoint:
         self._step_to(self.alpha)
         size = float(self.K.diagonal().max()) or 1.0
         above = self.alpha > 0.0
-        below = ~above & (self.z < self.rho - OPTIMALITY_RTOL * size)
+        below = ~above & (self.z < self.rho - DUAL_RTOL * size)
         if not np.any(below):
             return False
         x = nonnegative(self.K + size, np.ones(self.count), self.alpha / (self.rho + size), above | below)

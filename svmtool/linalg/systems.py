@@ -10,6 +10,7 @@ from svmtool import limits
 from svmtool.compiled.loops.rows import solve_loops
 from svmtool.data.row_storage import Rows
 from svmtool.errors import SvmtoolError
+from svmtool.tolerances import NEWTON_RTOL
 
 # Costs of operations in nanoseconds on one core of 2024; only their ratios matter, for the choice of methods
 VISIT_NS = 1.3  # a non-zero in an epoch of coordinate descent
@@ -21,11 +22,10 @@ DENSE_GRAM_NS = 0.05  # the same, dense rows: 0.035 to 0.1 on twelve shapes of 5
 CALLS_NS = 2e5  # the calls of a Newton step, whatever the data
 FACTOR_NS, COPY_NS = 0.02, 10.0  # a factorisation of order m: for each of m^3 and of m^2
 
-TRIANGLE_ROWS, INVERSE_ROWS = 512, 128  # rows of a triangle copied, and of an inverse computed, at a time
+PART_ROWS = 128  # rows of a triangle copied, and of an inverse computed, at a time
 MAX_CACHED_ROWS = 2048  # rows that KernelCache keeps: 32 MB
 MAX_FAILURES, MAX_EXCHANGES = 5, 500  # of `nonnegative`: block exchanges that do not help; exchanges of single entries
 SLOPE_ROUNDINGS = 8.0  # a slope counts as zero up to this many rounding errors of its terms
-RESTORED_SUM_RTOL = 1e-14  # relative error of the sum that `restore_sum` accepts
 # Above this order a factorisation goes by panels of this many columns, to check limits between them.  Orders from 20 to
 # 1400 take 0.7 to 1.2 of the time of one library call
 MIN_PANEL_ORDER, PANEL_COLUMNS = 1024, 64
@@ -41,9 +41,9 @@ def solve_positive(H: np.ndarray, g: np.ndarray) -> np.ndarray:
 
 
 def mirror(H: np.ndarray) -> np.ndarray:
-    """Copy the upper triangle of H to the lower one in place, TRIANGLE_ROWS rows at a time; returns H."""
-    for start in range(0, len(H), TRIANGLE_ROWS):
-        stop = start + TRIANGLE_ROWS
+    """Copy the upper triangle of H to the lower one in place, PART_ROWS rows at a time; returns H."""
+    for start in range(0, len(H), PART_ROWS):
+        stop = start + PART_ROWS
         corner = H[start:stop, start:stop]
         corner[...] = np.triu(corner) + np.triu(corner, 1).T
         H[stop:, start:stop] = H[start:stop, stop:].T
@@ -74,15 +74,15 @@ class Factored:
         """H^-1, both triangles: f8 of H's shape."""
         lower, d = self._lower, len(self._lower)
         half, whole = np.zeros((d, d)), np.empty((d, d))  # half: L^-1
-        for start in range(0, d, INVERSE_ROWS):
+        for start in range(0, d, PART_ROWS):
             limits.check()
-            stop = min(start + INVERSE_ROWS, d)
+            stop = min(start + PART_ROWS, d)
             corner = np.linalg.inv(lower[start:stop, start:stop])
             half[start:stop, :start] = -corner @ (lower[start:stop, :start] @ half[:start, :start])
             half[start:stop, start:stop] = corner
-        for start in range(0, d, INVERSE_ROWS):
+        for start in range(0, d, PART_ROWS):
             limits.check()
-            whole[start : start + INVERSE_ROWS] = half[start:, start : start + INVERSE_ROWS].T @ half[start:]
+            whole[start : start + PART_ROWS] = half[start:, start : start + PART_ROWS].T @ half[start:]
         return mirror(whole)
 
 
@@ -227,9 +227,7 @@ class KernelCache:
         return self.known[at], self.K[np.ix_(at, at)]
 
 
-def nonnegative(
-    Q: np.ndarray, t: np.ndarray, start: np.ndarray, above: np.ndarray, max_failures: int = MAX_FAILURES
-) -> np.ndarray:
+def nonnegative(Q: np.ndarray, t: np.ndarray, start: np.ndarray, above: np.ndarray) -> np.ndarray:
     """The minimiser a (f8[n]) of 1/2 a'Qa - t'a over a >= 0, for a positive definite Q (f8[n, n]): also of tiny losses.
 
     Block principal pivoting (Portugal, Judice and Vicente, A Comparison of Block Pivoting and Interior-Point Algorithms
@@ -237,11 +235,10 @@ def nonnegative(
     infeasible entries are exchanged at once.  If a few exchanges do not reduce their number, single entries enter and
     leave where they reach 0, which never raises the value (Lawson and Hanson, Solving Least Squares Problems, 1974).
 
-    above (bool[n]): first guess of the positive entries; start (f8[n], >= 0): where single entries begin to enter;
-    max_failures: successive exchanges that may fail.
+    above (bool[n]): first guess of the positive entries; start (f8[n], >= 0): where single entries begin to enter.
     Raises EndedError if the run ends meanwhile.
     """
-    used, least, tries = above.copy(), len(t) + 1, max_failures
+    used, least, tries = above.copy(), len(t) + 1, MAX_FAILURES
 
     def solve() -> tuple[np.ndarray, np.ndarray]:
         """The minimiser over the entries `used`, and the slopes of the others; 0 where they are round-off."""
@@ -258,7 +255,7 @@ def nonnegative(
         count = int(np.count_nonzero(wrong))
         if not count:
             return a
-        tries = max_failures if count < least else tries - 1
+        tries = MAX_FAILURES if count < least else tries - 1
         least = min(count, least)
         used ^= wrong
     a, used = start.copy(), start > 0.0
@@ -279,10 +276,13 @@ def nonnegative(
 
 
 def restore_sum(a: np.ndarray, e: np.ndarray, upper: np.ndarray, total: float) -> None:
-    """Change a so that e'a = total (e of 0 and +-1), first by variables strictly within their bounds, then by all."""
+    """Change a so that e'a = total up to round-off (e of 0 and +-1).
+
+    First by variables strictly within their bounds, then by all.
+    """
     for movable in ((a > 0.0) & (a < upper), np.ones(len(a), bool)):
         rest = total - float(e @ a)
-        if abs(rest) <= RESTORED_SUM_RTOL * float(np.abs(e) @ a):
+        if abs(rest) <= NEWTON_RTOL * float(np.abs(e) @ a):
             return
         slack = np.where(e * rest > 0.0, upper - a, a) * np.abs(e) * movable
         whole = float(np.sum(slack))

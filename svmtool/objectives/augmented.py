@@ -1,6 +1,6 @@
 """Powers of the hinge in an augmented Lagrangian, and losses that have the same smoothed form.
 
-    f(w) = 1/2 w'Rw + sum_i C_i max(0, xi_i)^p,   xi_i = target_i - y_i x_i.w,   1 <= p <= 2
+    f(w) = 1/2 w'Rw + sum_i C_i max(0, xi_i)^p,   xi_i = target_i - y_i x_i.w,   1 <= p < 2
 
 Minimising the Lagrangian of the ALM paper (Eq. 7) over e leaves a smooth function of w,
 
@@ -20,11 +20,10 @@ from svmtool.data.replicated import stored_rows
 from svmtool.data.row_storage import Rows
 from svmtool.linalg.systems import FACTOR_NS, Factored
 from svmtool.objectives.base import Objective
-from svmtool.tolerances import MIN_POSITIVE
+from svmtool.tolerances import MIN_POSITIVE, RIDGE, SIGMA_MAX
 
 STATE_SUMS = 8  # sums that the loop of the state returns for each block of rows
-POWER_BLOCK_ROWS = 8192  # rows in a block of work for 1 < p < 2
-BIAS_RIDGE = 1e-12  # added curvature of a free bias: keeps systems regular where no row is active
+POWER_BLOCK_ROWS = 8192  # rows in a block of work for p > 1
 
 
 class Augmented(Objective):
@@ -50,7 +49,7 @@ class Augmented(Objective):
     @property
     def sharp(self) -> float:
         """The sigma at which phi with beta = 0 stands for f."""
-        return loops.NEGLIGIBLE_SIGMA / max(float(np.mean(np.abs(self.target))) if self.n else 1.0, MIN_POSITIVE)
+        return SIGMA_MAX / max(float(np.mean(np.abs(self.target))) if self.n else 1.0, MIN_POSITIVE)
 
     @property
     def scale(self) -> float:
@@ -59,8 +58,8 @@ class Augmented(Objective):
 
     def _prepare(self) -> None:
         super()._prepare()
-        # rows cost enough for threads only where 1 < p < 2
-        step = POWER_BLOCK_ROWS if 1.0 < self.p < 2.0 else max(self.n, 1)
+        # rows cost enough for threads only where p > 1
+        step = POWER_BLOCK_ROWS if self.p > 1.0 else max(self.n, 1)
         self._spans = [(lo, min(lo + step, self.n)) for lo in range(0, max(self.n, 1), step)]
         vectors = self.z, self.target, self.cost, self.y, self.beta, self.u, self.c, self._change
         line_search = self.z, self.dz, self.target, self.cost, self.beta
@@ -90,7 +89,7 @@ class Augmented(Objective):
     def hessian_product(self, v: np.ndarray) -> np.ndarray:
         g = super().hessian_product(v)
         if self.free_bias:  # keeps the matrix regular where no row is active
-            g[-1] += BIAS_RIDGE * v[-1]
+            g[-1] += RIDGE * v[-1]
         return g
 
     def along(self, t: float) -> np.ndarray:
@@ -99,14 +98,11 @@ class Augmented(Objective):
 
     @property
     def piecewise_quadratic(self) -> bool:
-        return not 1.0 < self.p < 2.0
+        return self.p == 1.0
 
     def breakpoint_terms(self) -> tuple:
         """target, beta, scale, width and 1 / sigma of breakpoint_loops.py, if `piecewise_quadratic`."""
-        scale, width = (
-            (self.sigma, self.cap / self.sigma) if self.p == 1.0 else (2.0 / (1.0 + 2.0 / self.sigma), np.inf)
-        )
-        return self.target, self.beta, scale, width, 1.0 / self.sigma
+        return self.target, self.beta, self.sigma, self.cap / self.sigma, 1.0 / self.sigma
 
     def _dual_bound(self, g: np.ndarray, loss: float) -> float:
         # the conjugate C (p - 1) (b / p)^q of C l at C b grows at least quadratically in b, and so does the sum
@@ -117,8 +113,8 @@ class Augmented(Objective):
 
     @property
     def has_dual_system(self) -> bool:
-        """Whether Newton systems of the active rows are possible: p < 2, and the rows are in this process."""
-        return self.p < 2.0 and stored_rows(self.rows).have_kernel
+        """Whether Newton systems of the active rows are possible: the rows are in this process."""
+        return stored_rows(self.rows).have_kernel
 
     @property
     def dual_system_cheaper(self) -> bool:

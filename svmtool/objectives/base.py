@@ -30,6 +30,7 @@ from svmtool.linalg import systems
 from svmtool.linalg.systems import Factored, conjugate_gradient, solve_positive
 from svmtool.objectives.duality import balancing
 from svmtool.objectives.row_losses import Losses
+from svmtool.tolerances import RIDGE
 
 SYSTEMS = {"primal": "a system of features", "dual": "a system of active rows", "cg": "conjugate gradients"}
 # Largest residual of a Newton direction, relative to the gradient.  Of 334 directions examined on subsets of 16 sets
@@ -180,7 +181,7 @@ class Objective(Losses):
         H = np.multiply(gram, self.scale, out=self._hessian)
         H.flat[:: self.d + 1] += 1.0
         if self.free_bias:  # keeps the matrix regular where no row is active
-            H[-1, -1] += 1e-12 * H.flat[:: self.d + 1].max() - 1.0
+            H[-1, -1] += RIDGE * H.flat[:: self.d + 1].max() - 1.0
         return H
 
     @property
@@ -219,7 +220,7 @@ class Objective(Losses):
     def hessian_diagonal(self) -> np.ndarray:
         diagonal = self.rows.diagonal(self.c) * self.scale + 1.0
         if self.free_bias:
-            diagonal[-1] = max(diagonal[-1] - 1.0, 1e-12)
+            diagonal[-1] = max(diagonal[-1] - 1.0, RIDGE)
         return diagonal
 
     def active_rows(self) -> np.ndarray:
@@ -239,10 +240,12 @@ class Objective(Losses):
         self.way = SYSTEMS[system]
         try:
             if system == "primal":
-                return self._by_features(g), 0, True
+                return -solve_positive(self.hessian(), g), 0, True
             if system == "dual":
                 return self._by_rows(g), 0, True
-            p, self.products, reached = self._conjugate_gradient(g, tolerance, max_products, stopped)
+            p, self.products, reached = conjugate_gradient(
+                self.hessian_product, g, self.hessian_diagonal(), tolerance, max_products, stopped
+            )
         except limits.EndedError:
             return -g, 0, False
         return -p, self.products, reached
@@ -261,18 +264,9 @@ class Objective(Losses):
                 return found
         return self.newton_direction(g, "primal")
 
-    def _by_features(self, g: np.ndarray) -> np.ndarray:
-        """`newton_direction` by the primal system."""
-        return -solve_positive(self.hessian(), g)
-
     def _by_rows(self, g: np.ndarray) -> np.ndarray:
         """`newton_direction` by the dual system."""
         return self.face(self.active_rows()) - self.w
-
-    def _conjugate_gradient(
-        self, g: np.ndarray, tolerance: float, max_products: int, stopped: Callable[[], bool]
-    ) -> tuple[np.ndarray, int, bool]:
-        return conjugate_gradient(self.hessian_product, g, self.hessian_diagonal(), tolerance, max_products, stopped)
 
     def curved_direction(self, g: np.ndarray) -> np.ndarray:
         """-H^-1 g by the dual system of the active rows A, whose curvatures c differ (scale 1).
@@ -304,10 +298,7 @@ class Objective(Losses):
         """
         self.rows.margins(p, self.y, self.dz)
         inner = self.regular(p)
-        return self._on_line(float(self.w @ inner), float(p @ inner))
-
-    def _on_line(self, a: float, b: float) -> float:
-        """`line_search` with dz already computed and the regulariser's slope a + t b."""
+        a, b = float(self.w @ inner), float(p @ inner)  # the regulariser's slope is a + t b
         low, high, t, slope_tol = 0.0, np.inf, 1.0, 0.0
         if self.line_search_share > 0.0:
             slope_tol = self.line_search_share * abs(self.along(0.0)[0] + a)

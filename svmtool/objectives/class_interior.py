@@ -17,7 +17,7 @@ import numpy as np
 
 from svmtool import limits
 from svmtool.engine.interior import BOUND_SHARE, REFINEMENTS, Path
-from svmtool.linalg.systems import GRAM_NS, Factored, KernelCache, inverse, mirror
+from svmtool.linalg.systems import CALLS_NS, GRAM_NS, Factored, KernelCache, inverse, mirror
 from svmtool.objectives.class_rows import ClassRows, ClassTask
 from svmtool.objectives.duality import relative_gap
 from svmtool.tolerances import MIN_POSITIVE
@@ -27,7 +27,7 @@ OTHER_MATRICES = 6
 # 300 rows of each of 16 sets with 3 to 56 classes, C = 1, 100 and 1e4, to a gap of 1e-6: 14 to 42 steps in the 40 of 48
 # runs that do not end by round-off (unscaled values: 48 to 60), each 0.6 to 0.9 of the time that INVERSE_NS estimates
 USUAL_CLASS_INTERIOR_STEPS = 50
-INVERSE_NS, CLASS_CALLS_NS = 0.15, 2e5  # nanoseconds of one class in a step: per rows^3, and fixed
+INVERSE_NS = 0.15  # nanoseconds of one class in a step, per rows^3
 MIN_START_SHARE = 0.1  # initial z is at least this share of the largest; the 48 runs take 58 s; 0.01: 59 s; 1: 71 s
 CLASS_REFINED_RTOL = 1e-12  # residual after refinement over the right-hand side; with 1e-9 57 s, with 1e-15 60 s
 
@@ -37,7 +37,7 @@ def cost(task: ClassTask) -> float:
     n, k = task.rows.n, task.k
     if (k + OTHER_MATRICES) * n * n > MAX_MATRIX_NUMBERS:
         return np.inf
-    return GRAM_NS * n * task.rows.nnz + USUAL_CLASS_INTERIOR_STEPS * k * (CLASS_CALLS_NS + INVERSE_NS * n**3)
+    return GRAM_NS * n * task.rows.nnz + USUAL_CLASS_INTERIOR_STEPS * k * (CALLS_NS + INVERSE_NS * n**3)
 
 
 class ClassInterior(Path):

@@ -16,25 +16,25 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool import limits
-from svmtool.compiled.loops.loss.hinge_loops import NEGLIGIBLE_SIGMA
 from svmtool.compiled.loops.rows import class_loops as loops
 from svmtool.compiled.threads import run_blocks
 from svmtool.linalg.systems import COPY_NS, FACTOR_NS, GRAM_NS, Factored, KernelCache
 from svmtool.objectives.base import Objective
 from svmtool.objectives.class_rows import ClassRows, ClassTask
+from svmtool.tolerances import SIGMA_MAX
 
 CLASS_STATE_SUMS = 7  # sums that the loop of the state returns for each block of rows
 MAX_CLASS_ORDER = 2000  # largest order of a system: 32 MB, and three times that while it is formed
 # Nanoseconds, measured on eight shapes of 400 to 5000 rows, 100 to 20000 features and 3 to 77 classes: a product per
 # non-zero and class (0.7 to 2); the calls for a dual system
-PRODUCT_NS, SYSTEM_CALLS_NS = 0.8, 5e4
+CLASS_VISIT_NS, SYSTEM_CALLS_NS = 0.8, 5e4
 USUAL_PRODUCTS = 25  # usual number in a step
 MASK_COPIES = 3.0  # passes over the system's entries, relative to copying a matrix once
 
 
 def step_cost(rows: ClassRows, active: int, products: int = USUAL_PRODUCTS) -> float:
     """Approximate nanoseconds of a Newton step by conjugate gradients; active: rows not at a vertex."""
-    return products * PRODUCT_NS * active * _length(rows) * rows.wide
+    return products * CLASS_VISIT_NS * active * _length(rows) * rows.wide
 
 
 def system_cost(rows: ClassRows, active: int, faces: int) -> float:
@@ -242,7 +242,7 @@ class CrammerSingerLoss(Objective):
     def best_multiple(self, w: np.ndarray) -> float:
         """See Objective; for f itself, independent of beta and sigma."""
         beta, sigma = self.beta.copy(), self.sigma
-        self.beta[:], self.sigma = 0.0, NEGLIGIBLE_SIGMA
+        self.beta[:], self.sigma = 0.0, SIGMA_MAX
         t = super().best_multiple(w)
         self.beta[:], self.sigma = beta, sigma
         return t

@@ -7,6 +7,8 @@ import numpy as np
 from svmtool.compiled.loops.loss import logistic_loops as loops
 from svmtool.objectives.base import Objective
 
+ZERO_MARGIN = 750.0  # log(1 + exp(-z)) is 0 from this margin on
+
 
 class Logistic(Objective):
     """The logistic loss over `rows`; see Objective.  Every row is active, and all curvatures change with each step.
@@ -14,7 +16,7 @@ class Logistic(Objective):
     After gradient(): slopes u, whose multipliers alpha_i = -u_i y_i in (0, C_i) are a dual point.
     """
 
-    line_search_rtol = loops.LINE_SEARCH_RTOL
+    line_search_rtol = 1e-2  # f is not piecewise quadratic, and an exact search would gain little
 
     def _prepare(self) -> None:
         super()._prepare()

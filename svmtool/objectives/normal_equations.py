@@ -16,9 +16,9 @@ import numpy as np
 
 from svmtool.data.class_statistics import ClassStatistics
 from svmtool.data.labels import two_class_problems
+from svmtool.engine.interior import REFINEMENTS
 from svmtool.linalg.systems import Factored, mirror
 
-REFINEMENTS = 2  # rounds of iterative refinement
 MIN_PRIMAL_SHARE = 1e-4  # share of C V below which f, a difference of sums, has too few digits for a certificate
 
 

@@ -109,6 +109,6 @@ class Losses(ABC):
         return mirror(H)
 
     def step(self, t: float, p: np.ndarray) -> None:
-        """w += t p, and the margins; p is the vector last given to `line_search` or `best_step`."""
+        """w += t p, and the margins; p is the vector last given to `line_search`."""
         self.w += t * p
         self._add(t, 0, self.n)

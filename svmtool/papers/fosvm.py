@@ -22,12 +22,12 @@ from svmtool.kernels.results import KernelResult
 from svmtool.kernels.row_scores import KernelValues
 from svmtool.kernels.rows import exact_sum
 from svmtool.limits import EndedError
-from svmtool.linalg.minimum_norm_point import OPTIMALITY_RTOL, MinimumNormPoint
+from svmtool.linalg.minimum_norm_point import MinimumNormPoint
 from svmtool.objectives.task import Task
 from svmtool.papers.running import Matrix, Point, Tolerance, matrix, run
 from svmtool.registry.row import About
 from svmtool.solvers.shared.base import OPTIMAL, PRECISION, RULE, Monitor, Plan, Result, Status
-from svmtool.tolerances import ROUNDOFF_GAP
+from svmtool.tolerances import DUAL_RTOL, ROUNDOFF_GAP
 
 DEFAULT_M, EPSILON = 59, 0.05  # Section 4: one of m = 59 rows is among the furthest 5% with probability 95%
 NOT_SEMIDEFINITE = Status("indefinite", False, "the precomputed kernel is not positive semidefinite")
@@ -179,7 +179,7 @@ def _rounds(rows: Linear | WithKernel, theta: float, sampling: Sampling | None) 
         size = float(np.max(ocsvm.K.diagonal()))
         if rho < -ROUNDOFF_GAP * rows.size:
             return NOT_SEMIDEFINITE
-        if o >= -theta * rho or rho <= OPTIMALITY_RTOL * size:  # o is infinite if no row is outside A
+        if o >= -theta * rho or rho <= DUAL_RTOL * size:  # o is infinite if no row is outside A
             return RULE if B is None else sampling.status(n)
         if n > 1 and not changed:
             return OPTIMAL if hard_gap(rho + o, rho, rows.size) <= ROUNDOFF_GAP else PRECISION

@@ -44,8 +44,8 @@ from svmtool.kernels.results import KernelResult
 from svmtool.limits import EndedError
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import OPTIMAL, PRECISION, RULE, STEPS, Monitor, Plan, Rule, Status
-from svmtool.solvers.shared.stalling import VALUE_RTOL, Progress
-from svmtool.tolerances import ROUNDOFF_GAP, SLOW_MIN_GAP
+from svmtool.solvers.shared.stalling import Progress
+from svmtool.tolerances import ROUNDOFF_GAP, SLOW_MIN_GAP, SUM_RTOL
 
 SET_SIZE = 2048  # variables of a working set, which may grow: see ViolatingSets
 WHOLE_EPS_SHARE = 0.9  # steps among all variables end at this share of eps, which leaves room for round-off
@@ -181,7 +181,7 @@ class _Run:
         """Count the rounds in a row that round-off misled, and those without a better value; keep what is best."""
         self.misled = self.misled + 1 if misled else 0
         least, primal = self.lowest[0], self.gap - self.value
-        lower = self.value < least - VALUE_RTOL * min(abs(least), abs(self.value))
+        lower = self.value < least - SUM_RTOL * min(abs(least), abs(self.value))
         nearer = self.least is None or primal < self.least.primal
         self.idle = 0 if lower or nearer else self.idle + 1
         if self.value < least:

@@ -29,11 +29,11 @@ from svmtool.coordinate.hinge import DualCoordinateDescent
 from svmtool.coordinate.logistic import LogisticCoordinateDescent
 from svmtool.limits import EndedError
 from svmtool.linalg.systems import VISIT_NS, Factored, conjugate_gradient
-from svmtool.objectives.logistic import Logistic
+from svmtool.objectives.logistic import ZERO_MARGIN, Logistic
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status, rounded
-from svmtool.tolerances import GRAM_BELOW, NEWTON_RTOL, OPTIMAL_GAP, RULE_MIN_GAP, SLOW_MIN_GAP
+from svmtool.tolerances import GRAM_BELOW, NEWTON_RTOL, OPTIMAL_GAP, RULE_MIN_GAP, SLOW_MIN_GAP, STALL_STEPS
 
 CUBE_PACE = 12.0  # operations of the d^3 of a factorisation that cost what a non-zero costs in a Hessian product
 EARLY_CG_SHARE = 0.6  # share of a Gram matrix's cost that CG with the diagonal may take before the first one
@@ -45,7 +45,6 @@ RATE_EPOCHS = 5  # epochs over which their speed is measured
 # 7, C = 1 and 100, 40 runs: 0.91 of the time that 100 takes (0.40 to 1.10 of those above 0.6 s), as with 10 (0.39 to
 # 1.63)
 MAX_MORE_EPOCHS = 30
-ZERO_LOGISTIC_MARGIN = 750.0  # log(1 + exp(-z)) is 0 from this margin on
 
 METHODS = {
     "primal": "truncated Newton steps, with a factorised Hessian as the preconditioner of conjugate gradients",
@@ -67,7 +66,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:
     """Minimise from `start` (zeros if None); see the module's text."""
     objective = task.objective(Logistic)
-    if (answer := task.bias_only_solution(ZERO_LOGISTIC_MARGIN)) is not None:  # f has no minimiser, its infimum is 0
+    if (answer := task.bias_only_solution(ZERO_MARGIN)) is not None:  # f has no minimiser, its infimum is 0
         start = answer
     run = TruncatedNewton(objective, monitor, rule, method in ("epochs", "cg"))
     objective.set_point(np.zeros(objective.d) if start is None else start)
@@ -128,7 +127,7 @@ class TruncatedNewton:
                 status = self.ended(f, bound, norm, lambda: o.steepest_dual(g))  # noqa: B023  called at once
             if status is None:
                 stalled = 0 if previous - f > NEWTON_RTOL * abs(f) else stalled + 1  # also where f is nan
-                status = rounded(f, bound) if stalled >= 3 else None
+                status = rounded(f, bound) if stalled >= STALL_STEPS else None
             if status is not None:
                 if f > best and not status.converged:
                     o.set_point(best_w)
@@ -174,8 +173,8 @@ class TruncatedNewton:
         self.products += steps
         return -p, steps
 
-    def descent(self, descent: LogisticCoordinateDescent, max_epochs: float = MAX_MORE_EPOCHS) -> Status | None:
-        """Run epochs until the rule or the gap holds; None where more than `max_epochs` would still be needed."""
+    def descent(self, descent: LogisticCoordinateDescent) -> Status | None:
+        """Run epochs until the rule or the gap holds; None where more than MAX_MORE_EPOCHS would still be needed."""
         o, monitor = self.objective, self.monitor
         target_gap = self.target_gap
         gaps: list[float] = []
@@ -204,8 +203,8 @@ class TruncatedNewton:
                 target_gap *= 0.3
             if len(gaps) > RATE_EPOCHS:
                 fall = _log(gaps[-1 - RATE_EPOCHS]) - _log(gaps[-1])
-                if fall * max_epochs / RATE_EPOCHS < _log(gaps[-1]) - _log(target_gap * dual):
-                    monitor.uses("Newton steps", f"more than {max_epochs:g} further epochs would be needed")
+                if fall * MAX_MORE_EPOCHS / RATE_EPOCHS < _log(gaps[-1]) - _log(target_gap * dual):
+                    monitor.uses("Newton steps", f"more than {MAX_MORE_EPOCHS} further epochs would be needed")
                     o.set_point(descent.w)
                     return None
 

@@ -24,7 +24,7 @@ from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base, interior_steps
 from svmtool.solvers.shared.base import BIAS, BIAS_WHY, Monitor, Plan, Result, Rule, Status, bias_only
 from svmtool.solvers.shared.contest import Contest, NewtonSteps
-from svmtool.tolerances import GRAM_BELOW
+from svmtool.tolerances import CALL_NONZEROS, GRAM_BELOW
 
 SIGMA_FACTOR = 2.0  # by which 1 / mu grows
 EVALUATION_STEPS = 8  # steps between two evaluations of the gap within a stage: each costs as much as a step
@@ -32,7 +32,6 @@ CUBE_RATIO = 1e4  # ratio of d^3 to the non-zeros, from which methods without a 
 # Restarted PDHG
 PDHG_FIRST_STEPS, PDHG_EVALUATION_SHARE = 40, 0.1  # before rows and columns are chosen; between evaluations
 EVALUATION_PASSES = 4.0  # over the rows, in an evaluation
-CALL_NUMBERS = 1 << 23  # numbers that steps go over between two checks of the limits
 
 METHODS = {
     "bias": BIAS,
@@ -115,7 +114,7 @@ class Pdhg:
             last_step = run.steps + max(PDHG_FIRST_STEPS, int(PDHG_EVALUATION_SHARE * run.steps))
             before = run.steps
             while run.steps < last_step and status is None:
-                run.run(min(max(1, CALL_NUMBERS // nnz), last_step - run.steps))
+                run.run(min(max(1, int(CALL_NONZEROS) // nnz), last_step - run.steps))
                 status = c.monitor.limit()
             run.evaluate()
             self.work += VISIT_NS * (2.0 * run.nnz * (run.steps - before) + EVALUATION_PASSES * nnz)

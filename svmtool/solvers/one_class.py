@@ -31,10 +31,16 @@ from svmtool.limits import EndedError
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status
-from svmtool.tolerances import EPOCH_TOL, GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP, RULE_MIN_GAP
+from svmtool.tolerances import (
+    DUAL_RTOL,
+    EPOCH_TOL,
+    GRAM_BELOW,
+    OPTIMAL_GAP,
+    ROUNDOFF_GAP,
+    RULE_MIN_GAP,
+    STALL_ROUNDS,
+)
 
-# A run ends after this many evaluations without a better gap or dual value: what is left is round-off.
-DUAL_STALL_RTOL, STALL_EVALUATIONS = 1e-13, 30
 # After a gap of ROUNDOFF_GAP, in addition to as many as that took: the violation may never reach a small -e.
 EXTRA_EVALUATIONS = 300
 MAX_FACE_ROWS = 500  # free rows whose system is factorised where rounds alone are slow
@@ -85,13 +91,13 @@ def _rounds(descent: OneClassDescent, monitor: Monitor, rule: Rule, warm: bool) 
         if status is None and descent.gap <= OPTIMAL_GAP:
             status = base.OPTIMAL
         if status is None:
-            better = descent.gap < 0.999 * smallest or descent.dual > highest + DUAL_STALL_RTOL * abs(highest)
+            better = descent.gap < 0.999 * smallest or descent.dual > highest + DUAL_RTOL * abs(highest)
             stalled = 0 if better else stalled + 1
             smallest, highest = min(smallest, descent.gap), max(highest, descent.dual)
             evaluations += 1
             if descent.gap <= ROUNDOFF_GAP:  # where values are far larger than -e no violation may become so small
                 max_evaluations = min(max_evaluations, 2 * evaluations + EXTRA_EVALUATIONS)
-            if stalled >= STALL_EVALUATIONS or evaluations >= max_evaluations:
+            if stalled >= STALL_ROUNDS or evaluations >= max_evaluations:
                 status = base.OPTIMAL if descent.gap <= ROUNDOFF_GAP else base.PRECISION
         status = status or monitor.limit(descent.rounds)
         if status is not None:

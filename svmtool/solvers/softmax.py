@@ -23,16 +23,14 @@ from svmtool.limits import EndedError, until
 from svmtool.linalg.systems import Factored, conjugate_gradient
 from svmtool.objectives.softmax import Softmax
 from svmtool.solvers.shared.base import GAP, PRECISION, TIME, Monitor, Status
-from svmtool.tolerances import EPS
+from svmtool.tolerances import CG_LOOSE, CG_TIGHT, EPS, STALL_STEPS
 
 # Weights up to which the Hessian is formed.  On ten sets of 5 to 222 weights, C = 1, 100 and an elastic net, products
 # with it took 2.1 times as long in the geometric mean (0.29 to 12.5)
 SYSTEM_BELOW = 300
-CG_LOOSE, CG_TIGHT = 0.1, 1e-8  # tolerances of conjugate gradients; between them the root of the gap
 SUFFICIENT, HALVINGS = 1e-4, 50  # share of the expected fall that a step must reach, and halvings until it may not
 INNER_STEPS, INNER_SHARE = 1000, 0.01  # proximal gradient steps for a model, and the share of the first that ends them
 POWER_STEPS = 20  # of the power method for the largest curvature
-STALLED = 3  # steps without a smaller gap after which rounding is what is left
 
 
 def solve(
@@ -87,7 +85,7 @@ def solve(
             status = monitor.step(found.primal, found.dual, found.gap, best, gradient=steep)
             if (found.gap <= tolerance or penalty == 0.0) and steep <= tolerance * total:
                 status = GAP
-            if status is None and idle >= STALLED:
+            if status is None and idle >= STALL_STEPS:
                 status = PRECISION
             if status is None:
                 try:

@@ -8,11 +8,10 @@ import reference
 from loop_suite import close
 from reference import csr_of
 
+from svmtool.compiled.loops.cd.dcd_loops import FIRST_STATE
 from svmtool.compiled.loops.loss import l1_loops
 from svmtool.data.csr import CsrRows
 from svmtool.linalg.weighted_columns import Columns
-
-SEED = 88172645463325252
 
 
 def model(n: int, d: int, seed: int = 0):
@@ -36,9 +35,9 @@ def test_gram_epochs_and_column_epochs(n, d):
     for most, tolerance in ((1, 0.0), (7, 0.0), (1000, 1e-9)):
         v1, slope, v2, r = w.copy(), g.copy(), w.copy(), np.zeros(n)
         counts, ends = np.zeros((2, 2)), []
-        random = np.empty(d, np.int64), np.array([SEED])
+        random = np.empty(d, np.int64), np.array([FIRST_STATE])
         ends.append(l1_loops.gram_epochs(H.reshape(-1), v1, slope, penalty, counts[0], *random, most, tolerance))
-        random[1][0] = SEED
+        random[1][0] = FIRST_STATE
         ends.append(
             l1_loops.column_epochs(
                 *columns.arrays, columns.square_norms, g, penalty, v2, r, counts[1], *random, most, tolerance

@@ -11,7 +11,7 @@ from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.squared_hinge import SquaredHinge
 
 
-@pytest.mark.parametrize(("kind", "more"), [(SquaredHinge, {}), (Augmented, {"p": 1.0}), (Augmented, {"p": 2.0})])
+@pytest.mark.parametrize(("kind", "more"), [(SquaredHinge, {}), (Augmented, {"p": 1.0})])
 @pytest.mark.parametrize("regularize_bias", [True, False])
 def test_line_search_of_blocks_is_that_of_memory(kind, more, regularize_bias):
     settings = settings_of(31, bias=1.0, regularize_bias=regularize_bias)

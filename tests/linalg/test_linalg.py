@@ -7,8 +7,8 @@ import pytest
 
 from svmtool.errors import SvmtoolError
 from svmtool.linalg.systems import (
-    INVERSE_ROWS,
     MIN_PANEL_ORDER,
+    PART_ROWS,
     Factored,
     inverse,
     solve_positive,
@@ -16,7 +16,7 @@ from svmtool.linalg.systems import (
 
 SOLVERS = {"solve_positive": solve_positive, "Factored": lambda H, g: Factored(H).solve(g)}
 either = pytest.mark.parametrize("solve", SOLVERS.values(), ids=list(SOLVERS))
-every_order = pytest.mark.parametrize("d", [1, 64, INVERSE_ROWS + 1, MIN_PANEL_ORDER + 1])
+every_order = pytest.mark.parametrize("d", [1, 64, PART_ROWS + 1, MIN_PANEL_ORDER + 1])
 
 
 def upper_of(H: np.ndarray) -> np.ndarray:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from svmtool.compiled.loops.cd.dcd_loops import FIRST_STATE
 from svmtool.compiled.loops.loss import l1_loops
 from svmtool.data.csr import CsrRows
 from svmtool.linalg import systems
@@ -27,7 +28,6 @@ from svmtool.tolerances import GRAM_BELOW
 MIN_BOUND_SHARE = 0.1  # of its distance from a bound that a multiplier keeps in a step of the model
 MAX_END_SLOPE = 0.01  # share of f's slope at w at which a search along a step ends
 MIN_END_CURVATURE = 0.1  # at its end, as share of the mean along it, unless f is known to decrease
-FIRST_STATE = 88172645463325252  # of the random numbers of epochs over a matrix or over weighted columns
 # Nanoseconds of a number in an epoch on f, whose rows are visited in any order: 2 to 4 and 6 to 16 on nine sets
 DESCENT_NS, DENSE_DESCENT_NS = 8.0, 3.0
 TURNING_PASSES = 10.0  # over the rows that take as long as storing them by columns

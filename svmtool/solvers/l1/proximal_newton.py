@@ -42,23 +42,24 @@ from svmtool.linalg.systems import CALLS_NS, ROW_VISIT_NS, VISIT_NS
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.l1.dual import L1Dual
 from svmtool.objectives.l1.objective import L1Objective
+from svmtool.objectives.logistic import ZERO_MARGIN
 from svmtool.objectives.task import Task
 from svmtool.solvers.l1 import quadratic
 from svmtool.solvers.l1.quadratic import ColumnQuadratic, MatrixQuadratic, Quadratic, SumsQuadratic, minimise
 from svmtool.solvers.shared import base, interior_steps
 from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status, bias_only
 from svmtool.solvers.shared.contest import Contest
-from svmtool.solvers.shared.stalling import VALUE_RTOL
 from svmtool.tolerances import (
     EPOCH_TOL,
     GRAM_BELOW,
     NEWTON_RTOL,
     ROUNDOFF_GAP,
     SLOW_MIN_GAP,
+    STALL_STEPS,
     SUFFICIENT_DECREASE,
+    SUM_RTOL,
 )
 
-ZERO_LOSS_MARGIN = 1000.0  # margin at which the logistic loss, too, is 0 up to round-off
 # Models: least size of a working set; tolerance as a share of the largest violation, at first and at last: it is
 # halved each time that epochs alone reach it; share of the work so far that one may take, and passes in any case
 MIN_SET_SIZE, LOOSE, TIGHT, MODEL_SHARE, MODEL_PASSES = 200, 0.5, 0.03, 0.5, 20.0
@@ -68,7 +69,6 @@ SHORT_STEP = 0.5  # after a shorter step the model is valid only near w
 # Epochs on f: those of the first turn, and the share of the violation at which a turn ends
 FIRST_EPOCHS, DESCENT_SHARE = 10, 0.03
 POLISHING_STEPS = 20  # most of them after interior-point steps
-STALL_STEPS = 3  # steps without a lower value or a sufficient decrease of the gap after which the rest is round-off
 MULTIPLIER_PASSES = 100.0  # of a turn of the method of multipliers that the first turn is compared with
 
 METHODS = {
@@ -79,7 +79,7 @@ METHODS = {
 
 def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     """Return the bias alone where all rows fit, else steps."""
-    if task.bias_only_solution(ZERO_LOSS_MARGIN) is not None:
+    if task.bias_only_solution(ZERO_MARGIN) is not None:
         return Plan("bias", "one value of the free bias fits all rows")
     return Plan("steps", f"{task.rows.n} rows, {task.rows.d} features")
 
@@ -87,7 +87,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:
     """Minimise from `start` (zeros if None, or if those are better); see the module's text."""
     if method == "bias":
-        return bias_only(monitor, task.bias_only_solution(ZERO_LOSS_MARGIN))
+        return bias_only(monitor, task.bias_only_solution(ZERO_MARGIN))
     objective = L1Objective.of_task(task)
     if rule.gradient is not None:
         share = 1.0 if objective.logistic else EPOCH_TOL
@@ -199,7 +199,7 @@ class ProximalSteps:
             bound, point = self.model_bound
             alpha = lambda: point  # noqa: E731
         self.primal, self.dual = f, max(bound, self.dual)
-        if not o.here and f <= c.best.primal * (1.0 + VALUE_RTOL):  # the answer's dual point is that of its weights
+        if not o.here and f <= c.best.primal * (1.0 + SUM_RTOL):  # the answer's dual point is that of its weights
             c.best.primal, c.best.w[:] = f, o.w
         status = c.record(
             f, o.w, bound, alpha, float(violations.sum()), gradient=float(violations.max(initial=0.0)),
@@ -208,7 +208,7 @@ class ProximalSteps:
         apart = f - c.best.dual
         stalls = fall <= NEWTON_RTOL * abs(f) and apart > SUFFICIENT_DECREASE * self._apart
         self._stalled, self._apart = self._stalled + 1 if stalls else 0, apart
-        if status is None and (self._stalled >= STALL_STEPS or not f <= c.best.primal * (1.0 + VALUE_RTOL)):
+        if status is None and (self._stalled >= STALL_STEPS or not f <= c.best.primal * (1.0 + SUM_RTOL)):
             status = base.OPTIMAL if c.best.gap <= ROUNDOFF_GAP else base.PRECISION
         self._gaps.append(c.best.gap)
         self._works.append(self.work)

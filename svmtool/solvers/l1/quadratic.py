@@ -15,10 +15,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from svmtool.compiled.loops.cd.dcd_loops import FIRST_STATE
 from svmtool.compiled.loops.loss import l1_loops as loops
 from svmtool.linalg.systems import CALLS_NS, COPY_NS, FACTOR_NS, VISIT_NS, conjugate_gradient, solve_positive
 from svmtool.linalg.weighted_columns import WeightedColumns
-from svmtool.objectives.l1.objective import FIRST_STATE, minimum_on_line, violations_at
+from svmtool.objectives.l1.objective import minimum_on_line, violations_at
 from svmtool.tolerances import MIN_POSITIVE
 
 EPOCHS, MATRIX_EPOCHS = 5, 20  # between two steps of the non-zero weights

@@ -21,7 +21,6 @@ MAX_RECORDS = 4096  # of a run, of 0.5 kB each: longer runs drop records in the 
 # Seconds before the first record between iterations, and the factor of the time from one record to the next: well below
 # 2, since single epochs take time, too
 NOTE_SECONDS, NOTE_FACTOR = 0.5, 1.4
-CG_RTOL = 0.1  # of a Newton direction by conjugate gradients, relative to the gradient
 FIRST_CHECK_ROUNDS = 128  # rounds of decomposition before the first check of progress
 STALL_ROUNDS = 5  # rounds without a smaller exact measure after which only round-off is left
 
@@ -126,7 +125,7 @@ class Monitor:
     call_rounds: most rounds of one compiled call, where the solver's own number is not smaller.
     budget: once LIBLINEAR's own rule holds, the run may go on for this share of its work so far; None: without end.
     work: so far, in nanoseconds of one core of 2024, at first that of reading the data and of the program's start.
-    history: the records in order; a long run keeps at most `kept` of them.
+    history: the records in order; a long run keeps at most MAX_RECORDS of them.
     """
 
     _outer: Monitor | None = None  # of the run that this one is a part of
@@ -141,12 +140,11 @@ class Monitor:
         started: float | None = None,
         progress: Progress | None = None,
         call_rounds: int = sys.maxsize,
-        kept: int = MAX_RECORDS,
         budget: float | None = None,
         work: float = 0.0,
     ):
         self.budget, self.work, self._end, self._ends = budget, work, RULE, math.inf
-        self.progress, self.call_rounds, self.kept = progress, call_rounds, kept
+        self.progress, self.call_rounds = progress, call_rounds
         self.gap, self.max_iter, self.max_seconds = gap, max_iter, max_seconds
         self.sink, self.stop = sink, stop
         self.started = time.perf_counter() if started is None else started
@@ -187,8 +185,8 @@ class Monitor:
         reached(gap, self.gap)
         record = {"iteration": self.iterations, "objective": objective, "bound": bound, "gap": gap, **fields}
         self.history.append(record)
-        if len(self.history) > self.kept:
-            del self.history[self.kept // 2 : self.kept // 2 + self.kept // 4]
+        if len(self.history) > MAX_RECORDS:
+            del self.history[MAX_RECORDS // 2 : 3 * MAX_RECORDS // 4]
         self._report(record if weights is None else {**record, "weights": weights})
         self.iterations += 1
         if self.gap is not None and gap <= self.gap:

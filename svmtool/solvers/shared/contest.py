@@ -35,18 +35,23 @@ from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
 from svmtool.solvers.shared.incumbent import Best
 from svmtool.tolerances import (
-    ALM_IDLE_ROUNDS,
-    ALM_STALL_RTOL,
-    ALM_STALL_STEPS,
+    CALL_NONZEROS,
+    CG_LOOSE,
+    CG_TIGHT,
     DUAL_ROWS,
+    DUAL_RTOL,
     EPOCH_TOL,
     GRAM_BELOW,
     NEWTON_RTOL,
     OPTIMAL_GAP,
+    PAIR_STALL_STEPS,
     ROUNDOFF_GAP,
     RULE_MIN_GAP,
     RULE_SHARE,
+    SIGMA_MAX,
     SLOW_MIN_GAP,
+    STALL_ROUNDS,
+    STALL_STEPS,
 )
 
 # Turns.  Usual Newton steps from a good dual point, of a smooth loss, and of rounds with and without a factorised
@@ -62,17 +67,13 @@ FIRST_EVALUATION, REMAINING_SHARE, MIN_BETWEEN, MAX_BETWEEN = 4.0, 0.8, 2.0, 0.5
 # Weight of the earlier values in the running mean of the rule's measure, which varies much; epochs, and one in so many
 # of all, over which its fall is measured
 SMOOTHING, RECENT = 0.9, 4
-CALL_NONZEROS = 1e7  # non-zeros that epochs visit in one call: limits are checked between calls
 TIGHTER = 0.3  # factor of the tolerance each time that it is met and the gap is not small enough
-# Conjugate gradients: most products of the first direction from zero weights, and the largest and smallest tolerance,
-# between which it is the root of what a step is about to gain, as a share of f
-FIRST_PRODUCTS, CG_LOOSE, CG_TIGHT = 10, 0.1, 1e-6
+FIRST_PRODUCTS = 10  # most products of the first direction by conjugate gradients from zero weights
 USUAL_PRODUCTS = 30  # usual number of products in a step; FIRST_PRODUCTS up to LIBLINEAR's rule for the gradient
-STALL_STEPS = 3  # Newton steps on a smooth loss without a lower value after which the rest is round-off
 BETTER = 0.999  # factor of the least gap that counts as a smaller one
 # Multiplier rounds: sigma at first, per unit of the slacks, less (at least 1) with more than SIGMA_FEATURES features,
-# its growth and largest value; a round ends when the gradient is small relative to the coming change of multipliers
-SIGMA, SIGMA_FEATURES, SIGMA_GROWTH, SIGMA_MAX = 4.0, 64, 3.0, 1e8
+# and its growth; a round ends when the gradient is small relative to the coming change of multipliers
+SIGMA, SIGMA_FEATURES, SIGMA_GROWTH = 4.0, 64, 3.0
 
 
 class Contest:
@@ -446,7 +447,7 @@ class NewtonSteps:
     def _stall(self, f: float) -> Status | None:
         """Status if round-off stops progress here, else None."""
         gap = self.contest.best.gap
-        lower = f < self.lowest - (ALM_STALL_RTOL if self.rounds else NEWTON_RTOL) * abs(f)
+        lower = f < self.lowest - (DUAL_RTOL if self.rounds else NEWTON_RTOL) * abs(f)
         better = self.rounds and gap < BETTER * self.smallest
         first = self.rounds and self.first
         last = first and self.objective.sigma >= SIGMA_MAX / self.unit
@@ -456,8 +457,8 @@ class NewtonSteps:
         self.idle = 0 if better else self.idle + last
         self.smallest = min(gap, self.smallest)
         self.lowest = f if first else min(f, self.lowest)
-        most = ALM_STALL_STEPS if self.rounds else STALL_STEPS
-        if self.stalled < most and self.idle < ALM_IDLE_ROUNDS:
+        most = PAIR_STALL_STEPS if self.rounds else STALL_STEPS
+        if self.stalled < most and self.idle < STALL_ROUNDS:
             return None
         return base.OPTIMAL if gap <= ROUNDOFF_GAP else base.PRECISION
 
@@ -485,7 +486,10 @@ class NewtonSteps:
         return p
 
     def _tolerance(self, f: float, g: np.ndarray) -> float:
-        """Tolerance of conjugate gradients for a step from a point with value f and gradient g."""
+        """Tolerance of conjugate gradients for a step from a point with value f and gradient g.
+
+        Of a smooth loss the root of what the step is about to gain, as a share of f.
+        """
         if self.rounds or not f > 0.0:
             return CG_LOOSE if self.rounds else CG_TIGHT
         decrement = float(g @ (g / self.objective.hessian_diagonal()))  # about twice the decrease of the step

@@ -29,10 +29,9 @@ from svmtool.solvers.shared.base import (
     Rule,
 )
 from svmtool.solvers.shared.stalling import Progress
-from svmtool.tolerances import ROUNDOFF_GAP
+from svmtool.tolerances import DIRECT_AFTER, ROUNDOFF_GAP
 
 CALL_STEPS = 1000  # steps between two checks of limits and gap
-KERNEL_DIRECT_AFTER = 100  # after more steps than this and than there are rows, few rows are solved directly
 METHODS = {
     "cg": "conjugate gradients",
     "direct": "a direct solution, then conjugate gradients",
@@ -75,7 +74,7 @@ class Method(Protocol):
 
 def direct_after(problem: LeastSquaresSvc) -> float:
     """Steps after which a direct solution in double precision costs less than more steps; inf for many rows."""
-    return max(KERNEL_DIRECT_AFTER, problem.n) if problem.n <= interior.MAX_VARIABLES else np.inf
+    return max(DIRECT_AFTER, problem.n) if problem.n <= interior.MAX_VARIABLES else np.inf
 
 
 def rounds(method: Method, monitor: Monitor, eps: float, direct_after: float = np.inf) -> KernelResult:

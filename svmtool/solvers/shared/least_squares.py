@@ -12,7 +12,7 @@ from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status, rounded
 from svmtool.solvers.shared.contest import newton_steps
-from svmtool.tolerances import OPTIMAL_GAP, ROUNDOFF_GAP
+from svmtool.tolerances import DIRECT_AFTER, DUAL_RTOL, OPTIMAL_GAP, ROUNDOFF_GAP, STALL_STEPS
 
 # Texts of the methods that several solvers of least squares have: `by_sums`, and those of `by_method`.
 SUMS = "normal equations, solved exactly"
@@ -22,10 +22,8 @@ METHODS = {
     "cg": "Newton steps by conjugate gradients, from sums over the rows",
 }
 
-CG_MIN_GAP, CG_GAP_RTOL = 0.9, 1e-13  # steps continue to this share of the gap, or of the first difference of P and D
-CG_STALL_ROUNDS = 3  # after this many rounds that do not halve the gap round-off stalls progress
-DIRECT_AFTER, MAX_DIRECT_ROWS = 100, 2048  # least steps before a direct solution, and the most rows of one
-DIRECT_STALL_STEPS = 2  # as CG_STALL_ROUNDS, of steps on normal equations
+CG_MIN_GAP = 0.9  # steps continue to this share of the gap
+MAX_DIRECT_ROWS = 2048  # most rows of a direct solution
 
 
 def plan_wide(task: Task, why: str) -> Plan:
@@ -56,7 +54,7 @@ def by_sums(
         gap = 0.5 * float(g @ g)
         if status is None and gap <= OPTIMAL_GAP * f:
             status = base.OPTIMAL
-        if status is None and stalled >= DIRECT_STALL_STEPS:
+        if status is None and stalled >= STALL_STEPS:
             status = rounded(f, f - gap)
         if status is not None:
             return Result(answer, status, monitor.iterations, monitor.history)
@@ -108,7 +106,7 @@ def by_golub_kahan(objective: LeastSquares, monitor: Monitor) -> Result:
         status, apart, k = None, initial, 0
         target_gap = max(CG_MIN_GAP * (monitor.gap or 0.0), OPTIMAL_GAP)
         directly = count >= direct_after
-        while not (directly or steps.over) and apart > max(target_gap * (f - steps.primal.gain), CG_GAP_RTOL * initial):
+        while not (directly or steps.over) and apart > max(target_gap * (f - steps.primal.gain), DUAL_RTOL * initial):
             steps.step()
             k, apart = k + 1, initial - steps.primal.gain - steps.dual.gain
             status = monitor.limit(count + k)
@@ -128,7 +126,7 @@ def by_golub_kahan(objective: LeastSquares, monitor: Monitor) -> Result:
         status = limit or status
         gap = relative_gap(primal, dual)
         stalled = 0 if gap < 0.5 * before else stalled + 1
-        if status is None and (gap <= OPTIMAL_GAP or stalled >= CG_STALL_ROUNDS):
+        if status is None and (gap <= OPTIMAL_GAP or stalled >= STALL_STEPS):
             status = base.OPTIMAL if gap <= ROUNDOFF_GAP else base.PRECISION
         if status is not None:
             return Result(answer, status, monitor.iterations, monitor.history, alpha)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 
-from svmtool.tolerances import SUFFICIENT_DECREASE, SUFFICIENT_RISE
+from svmtool.tolerances import SUFFICIENT_DECREASE, SUFFICIENT_RISE, SUM_RTOL
 
 # A run stalls without a SUFFICIENT_DECREASE of its least gap, or a SUFFICIENT_RISE of its dual value, between two
 # checks: it would take a thousand times as long as so far.
-VALUE_RTOL = 1e-12  # a smaller relative rise of a value is round-off
 
 
 class Progress:
@@ -42,4 +41,4 @@ class Progress:
         if dual_before == -math.inf:
             return idle
         nearer = least < math.inf and least <= SUFFICIENT_DECREASE * gap_before
-        return idle or not (nearer or dual - dual_before > max(SUFFICIENT_RISE * least, VALUE_RTOL * abs(dual)))
+        return idle or not (nearer or dual - dual_before > max(SUFFICIENT_RISE * least, SUM_RTOL * abs(dual)))

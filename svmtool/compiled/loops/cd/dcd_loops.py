@@ -15,6 +15,7 @@ import numpy as np
 from svmtool.compiled import helper, loop
 from svmtool.compiled.loops.rows.row_loops import ONE, ZERO, add_multiple, product_of_row
 
+FIRST_STATE = 88172645463325252  # of the random numbers of `shuffled`
 TUBE_THRESHOLD_FACTOR = 0.3  # tubes: factor of the shrinking thresholds, which the first rows of an epoch make too wide
 
 

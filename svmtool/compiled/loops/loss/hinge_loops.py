@@ -3,8 +3,8 @@
 xi_i = target_i - z_i is the slack of row i, z_i = y_i x_i.w its margin.  hinge2_...: C_i l(xi_i) for p = 2; target has
 length n, or length 1 for the same value in all rows, which saves memory traffic.
 
-power_...: their augmented Lagrangian, beta_i the multiplier for each unit of cost.  With t = xi + beta / sigma the
-e-step (ALM paper, Eqs. 10-13) and its new multiplier are
+power_...: their augmented Lagrangian for p < 2, beta_i the multiplier for each unit of cost.  With
+t = xi + beta / sigma the e-step (ALM paper, Eqs. 10-13) and its new multiplier are
 
     v  = argmin over v of  max(0, v)^p + sigma/2 (v - t)^2,      b = sigma (t - v) = p max(0, v)^(p-1)
 
@@ -14,7 +14,6 @@ b = clip(sigma t, 0, 1); an upper bound `cap` other than 1 gives Huber's loss.
 
 from svmtool.compiled import helper, loop
 
-NEGLIGIBLE_SIGMA = 1e8  # with it and beta = 0 the smoothed loss stands for the loss: the smoothing is negligible
 MAX_ROW_STEPS = 60  # most Newton steps for one row; usually a few
 
 
@@ -106,19 +105,12 @@ def smoothed(xi, beta, p, sigma, cap):
         return b, inside, b * xi - 0.5 * step * step / sigma, cap * max(xi, 0.0), 0.0
     t = xi + beta / sigma
     b = slope = v = loss = 0.0
-    if p == 2.0:
-        factor = 2.0 * sigma / (sigma + 2.0)
-        b = factor * max(t, 0.0)
-        slope = factor if b > 0.0 else 0.0
-        v = 0.5 * b
-        loss = max(xi, 0.0) * max(xi, 0.0)
-    else:
-        if t > 0.0:
-            b = multiplier(t, p, sigma)
-            slope = curvature(b, p, sigma)
-            v = t - b / sigma
-        if xi > 0.0:
-            loss = xi**p
+    if t > 0.0:
+        b = multiplier(t, p, sigma)
+        slope = curvature(b, p, sigma)
+        v = t - b / sigma
+    if xi > 0.0:
+        loss = xi**p
     return b, slope, b * v / p + 0.5 * (b * b - beta * beta) / sigma, loss, b * v
 
 
@@ -152,11 +144,9 @@ def state_of_rows(z, target, cost, y, beta, u, c, change, sums, p, sigma, cap, l
 
 @loop("void(f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8, f8, f8, u8, u8)", fast=True)
 def power_state(z, target, cost, y, beta, u, c, change, sums, p, sigma, cap, lo, hi):
-    """`state_of_rows`, compiled for p = 1 and p = 2 as well."""
+    """`state_of_rows`, compiled for p = 1 as well."""
     if p == 1.0:
         state_of_rows(z, target, cost, y, beta, u, c, change, sums, 1.0, sigma, cap, lo, hi)
-    elif p == 2.0:
-        state_of_rows(z, target, cost, y, beta, u, c, change, sums, 2.0, sigma, cap, lo, hi)
     else:
         state_of_rows(z, target, cost, y, beta, u, c, change, sums, p, sigma, cap, lo, hi)
 
@@ -175,17 +165,8 @@ def slope_of_rows(z, dz, target, cost, beta, out, at, p, sigma, cap, lo, hi):
 
 @loop("void(f8[], f8[], f8[], f8[], f8[], f8[], f8, f8, f8, f8, u8, u8)", fast=True)
 def power_line_search(z, dz, target, cost, beta, out, at, p, sigma, cap, lo, hi):
-    """`slope_of_rows`, compiled for p = 1 as well; for p = 2 the rows' common factor stays out of the sums."""
+    """`slope_of_rows`, compiled for p = 1 as well."""
     if p == 1.0:
         slope_of_rows(z, dz, target, cost, beta, out, at, 1.0, sigma, cap, lo, hi)
-    elif p == 2.0:
-        slope = bend = 0.0
-        for i in range(lo, hi):
-            t = target[i] - z[i] - at * dz[i] + beta[i] / sigma
-            weighted = cost[i] * dz[i] if t > 0.0 else 0.0
-            slope -= weighted * t
-            bend += weighted * dz[i]
-        out[0] = slope * (2.0 * sigma / (sigma + 2.0))
-        out[1] = bend * (2.0 * sigma / (sigma + 2.0))
     else:
         slope_of_rows(z, dz, target, cost, beta, out, at, p, sigma, cap, lo, hi)

@@ -17,7 +17,6 @@ if _library is None:
 # almost linear: its curvature underflows, and a step over such rows alone would be unbounded.  With the bound a step
 # changes a margin by at most 1000 times its size.  Rows with a margin above -9 keep their curvature.
 MIN_CURVATURE_RATIO = 1e-3
-LINE_SEARCH_RTOL = 1e-2  # of t: f is not piecewise quadratic, and an exact search would gain little
 FLUSH_EXPONENT = -708.0  # below this exp is not a normal number
 SQRT2_MINUS_1 = 0.41421356237309503  # sqrt(2) - 1
 
