@@ -49,14 +49,13 @@ SEED = 1
 
 def certify(
     problem: AnyProblem, alpha: np.ndarray, gradient: np.ndarray, rho: float, r: float = 0.0,
-    scale: float = 1.0, late: bool = False, target: float = -1.0, min_rows: int = MIN_SAMPLE_ROWS,
-    max_values: int = MAX_EXACT_VALUES,
+    late: bool = False, target: float = -1.0, min_rows: int = MIN_SAMPLE_ROWS, max_values: int = MAX_EXACT_VALUES,
 ) -> Certificate:  # fmt: skip
     """Certify a feasible point, see the module; gradient f8[m]: Qa + p according to the solver.
 
-    The values are multiplied by `scale` (DecisionFunction.scale).  late: a limit has ended the run.  target: the
-    requested gap, below 0 if there is none: a sample must not hide that it is reached.  max_values: kernel values up to
-    which all rows are computed again; of more, a sample of `min_rows` rows or more.
+    late: a limit has ended the run.  target: the requested gap, below 0 if there is none: a sample must not hide that
+    it is reached.  max_values: kernel values up to which all rows are computed again; of more, a sample of `min_rows`
+    rows or more.
     """
     n, coef = problem.n, problem.coefficients(alpha)
     # one row of each group is computed
@@ -64,8 +63,8 @@ def certify(
     if group > 1:
         sampled = np.concatenate((draw_rows(n, group, SEED), np.arange(n - n % group, n)))
         exact, apart = _recomputed(problem, alpha, coef, gradient, sampled)
-        plain = certificate_of(problem, alpha, exact, rho, r, scale)
-        wide = certificate_of(problem, alpha, exact, rho, r, scale, apart)
+        plain = certificate_of(problem, alpha, exact, rho, r)
+        wide = certificate_of(problem, alpha, exact, rho, r, apart)
         gap, allowed = plain.primal - plain.dual, KERNEL_VALUE_RTOL * abs(plain.primal)
         hidden = plain.gap <= target < wide.gap
         if late or (wide.primal - wide.dual - gap <= max(MAX_WIDENING * gap, allowed) and not hidden):
@@ -73,7 +72,7 @@ def certify(
             wide.seen = exact, apart
             return wide
     exact, _ = _recomputed(problem, alpha, coef, gradient, np.arange(n))
-    found = certificate_of(problem, alpha, exact, rho, r, scale)
+    found = certificate_of(problem, alpha, exact, rho, r)
     found.seen = exact, 0.0
     return found
 
@@ -136,9 +135,8 @@ def gap_of(
 
 
 def certificate_of(
-    problem: AnyProblem, alpha: np.ndarray, gradient: np.ndarray, rho: float, r: float = 0.0,
-    scale: float = 1.0, apart: float = 0.0,
-) -> Certificate:  # fmt: skip
+    problem: AnyProblem, alpha: np.ndarray, gradient: np.ndarray, rho: float, r: float = 0.0, apart: float = 0.0
+) -> Certificate:
     """The certificate of a feasible point from its gradient Qa + p, f8[m], exact to within `apart`."""
     if isinstance(problem, LeastSquaresSvc):
         return _least_squares(problem, alpha, gradient, rho, apart)
@@ -161,7 +159,7 @@ def certificate_of(
     dual = max(-value - error - off, least) if problem.feasible_sums(alpha) else least
     if squares:
         primal = max(primal, 0.0)
-    certificate = Certificate(primal * scale, dual * scale, _violation(problem, alpha, s) + apart)
+    certificate = Certificate(primal, dual, _violation(problem, alpha, s) + apart)
     certificate.excess = primal + off - dual
     certificate.gap = problem.relative(primal + off, dual)
     return certificate

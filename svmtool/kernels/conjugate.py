@@ -165,8 +165,8 @@ class Conjugate:
         """Drop the last direction: with rho infinite the next step takes no share of it."""
         self.q, self.rho = np.zeros(self.state.problem.n), np.inf
 
-    def run(self, eps: float, max_steps: int) -> bool:
-        """One step, whatever eps and max_steps; returns False if the dual value does not rise along it."""
+    def step(self) -> bool:
+        """One step; returns False if the dual value does not rise along it."""
         state = self.state
         p, r = state.problem, state.residuals()
         z = self.preconditioner.solve(r)

@@ -28,7 +28,6 @@ import numpy as np
 from svmtool import limits
 from svmtool.coordinate.hinge import STARTUP_VISITS
 from svmtool.data.replicated import RepeatedRows
-from svmtool.engine.slower import Slower
 from svmtool.kernels import interior
 from svmtool.kernels.decomposition import Decomposition
 from svmtool.kernels.problems import KernelProblem, Svr
@@ -40,11 +39,6 @@ from svmtool.objectives.power_interior import PowerInterior, step_cost
 from svmtool.objectives.task import Task
 from svmtool.tolerances import GRAM_BELOW, SUFFICIENT_DECREASE, SUFFICIENT_RISE
 
-METHODS = {
-    "primal": "interior-point steps on the primal problem of a linear kernel",
-    "features": "interior-point steps on the dual problem, systems of a linear kernel's features",
-    "variables": "interior-point steps on the dual problem, systems of the variables",
-}
 # On 25 sets of 300 to 2,000 rows, C = 1 and 1e4, a run of `primal_minimum` takes 0.39 to 1.67 of its cost (median
 # 0.71); all runs together 11.3 s of CPU time, with VALUE_NS / 3 13.3, with 3 VALUE_NS 10.3.
 VALUE_NS = 3.0  # nanoseconds that SMO steps take for a value of a kernel row: 2.2 to 4.4 on six sets
@@ -62,20 +56,13 @@ SCORES_RTOL = 1e-9  # differences of decision values below this share of their s
 JOINING_SHARE = 0.1  # of the largest violation of a variable at its bound, with which others join the face
 
 
-def slower(problem: KernelProblem, target: float) -> Slower:
-    """Decides whether steps of pairs are slower, by their values of kernel rows; target: the violation that ends it."""
-    return Slower(cost(problem), target)
-
-
 def cost(problem: KernelProblem) -> float:
     """The cost of a direct solution, in values of kernel rows read by steps of pairs; inf if there is none."""
     return min(interior.cost(problem), primal_cost(problem))
 
 
-def go_to_minimum(state: Decomposition, method: str | None = None) -> tuple[bool, bool]:
+def go_to_minimum(state: Decomposition) -> tuple[bool, bool]:
     """Set the state to the best of the direct solutions if it is better.
-
-    method: one of METHODS; None: the cheapest, or another if that fails.
 
     Returns whether the state has changed, and whether it is the minimum to within round-off.
     EndedError leaves the state unchanged.
@@ -83,7 +70,7 @@ def go_to_minimum(state: Decomposition, method: str | None = None) -> tuple[bool
     start = best = state.kept
     least, at_minimum = state.value(), False
     try:
-        for a in _points(state.problem, method):
+        for a in _points(state.problem):
             state.go_to(a)
             rounded = Face.possible(state.problem) and Face(state).minimise()
             if state.value() < least:
@@ -97,17 +84,13 @@ def go_to_minimum(state: Decomposition, method: str | None = None) -> tuple[bool
     return best is not start, at_minimum
 
 
-def _points(problem: KernelProblem, method: str | None) -> list[np.ndarray]:
-    """Points near the minimum."""
+def _points(problem: KernelProblem) -> list[np.ndarray]:
+    """Points near the minimum, by the cheapest method, or the other one if that fails."""
     by_rows, by_variables = primal_cost(problem), interior.cost(problem)
-    if method == "primal" or (method is None and by_rows < np.inf and by_rows <= by_variables):
+    if by_rows < np.inf and by_rows <= by_variables:
         a = primal_minimum(problem)
         if a is not None:
             return [a]
-        if method is not None:
-            return []
-    if method is not None:
-        return interior.minima(problem, method == "features")
     return interior.minima(problem) if by_variables < np.inf else []
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from svmtool.data.dense import DenseRows
 from svmtool.engine.interior import Path, refined
 from svmtool.errors import SvmtoolError
-from svmtool.kernels.problems import KernelProblem, LeastSquaresSvc, Points
+from svmtool.kernels.problems import KernelProblem, Points
 from svmtool.kernels.tiles import apart
 from svmtool.linalg.systems import Factored, mirror, restore_sum
 from svmtool.models.kernel_functions import LINEAR
@@ -65,12 +65,11 @@ def cost(problem: KernelProblem) -> float:
     return CUBE_COST * m**3 + FIXED_COST if m <= MAX_VARIABLES else np.inf
 
 
-def minima(problem: KernelProblem, thin: bool | None = None) -> list[np.ndarray]:
+def minima(problem: KernelProblem) -> list[np.ndarray]:
     """Return feasible a f8[m] close to the minimum; none if round-off or an indefinite kernel prevents it.
 
     In the first, variables are set to bounds according to the multipliers.  The second is the last iterate: if
     round-off ends the search early, setting variables to bounds may increase the value.
-    thin: whether the systems are of a linear kernel's features; None: where `by_features` says so.
     All bounds must be finite.  Raises EndedError if the run ends meanwhile.
     """
     used = np.flatnonzero(problem.upper > 0.0)
@@ -80,7 +79,6 @@ def minima(problem: KernelProblem, thin: bool | None = None) -> list[np.ndarray]
     sides = [y > 0, y < 0] if problem.two_sums else [np.ones(len(y), bool)]
     sides = [side for side in sides if np.any(side)]
     E = np.stack([np.where(side, y, 0.0) for side in sides])
-    thin = by_features(problem) if thin is None else thin
     curvature, slope = float(np.abs(problem.diagonal()[row]).max()), float(np.abs(problem.p[used]).max())
     unit = float(upper.max())  # a = unit x, so that x is about 1
     if problem.floor == 0.0 and slope > 0.0 and curvature > 0.0:
@@ -90,7 +88,7 @@ def minima(problem: KernelProblem, thin: bool | None = None) -> list[np.ndarray]
         size = max(float(np.abs(p).max()), unit * unit * curvature)
         if not 0.0 < size < np.inf:
             return []
-        if thin:
+        if by_features(problem):
             Q: np.ndarray | _Thin = _Thin(problem.rows.dense_of(row) * (unit / size**0.5 * y)[:, None])
         else:
             K = kernel_matrix(problem.points)[np.ix_(row, row)]
@@ -196,17 +194,12 @@ class _Box(Path):
         return found
 
 
-def least_squares(problem: LeastSquaresSvc) -> np.ndarray | None:
-    """c f8[n] of (K + shift + D) c = y, or of that with sum c = 0 and a free constant; see LeastSquaresSvc.
+def least_squares(K: np.ndarray, y: np.ndarray, cost: np.ndarray, shift: float) -> np.ndarray | None:
+    """c f8[n] of (K + shift + D) c = y, with a shift of 0 of that with sum c = 0 and a free constant.
 
-    None if numbers overflow or the kernel is not positive semidefinite.  Raises EndedError if the run ends meanwhile.
+    K f8 (n, n); see LeastSquaresSvc.  None if numbers overflow or the kernel is not positive semidefinite.  Raises
+    EndedError if the run ends meanwhile.
     """
-    K = kernel_matrix(problem.points)
-    return solution_of_squares(K, problem.y, problem.cost, problem.shift)
-
-
-def solution_of_squares(K: np.ndarray, y: np.ndarray, cost: np.ndarray, shift: float) -> np.ndarray | None:
-    """`least_squares`, K f8 (n, n) given; a shift of 0 means a free constant."""
     scale = np.sqrt(2.0 * cost)
     H = scale[:, None] * (K + shift) * scale
     H.flat[:: len(H) + 1] += 1.0

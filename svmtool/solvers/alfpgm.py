@@ -110,7 +110,7 @@ class _Run:
         self.lowest: tuple[float, np.ndarray] = np.inf, self.state.a  # the least value of the programme, and its point
         self.at_zero = value_at_zero(problem)[0]
         self.allowed = max_allowed_primal(problem) if problem.kernel.positive else -np.inf
-        self.slower: Slower | None = direct.slower(problem, eps if eps > 0.0 else monitor.gap or 0.0)
+        self.slower: Slower | None = Slower(direct.cost(problem), eps if eps > 0.0 else monitor.gap or 0.0)
         if method == "direct" and self.slower.cost == np.inf:
             raise ValueError("no direct solution: it needs finite costs, and few variables or a linear kernel")
         if self.slower.cost == np.inf:

@@ -231,17 +231,14 @@ def values_between(targets: Tiles, others: Tiles) -> np.ndarray:
     return K
 
 
-def exact(batch: Batch, alone: float = PAIR_COST) -> np.ndarray | None:
-    """Batch.F from the decision values of svm-predict; None if certifying the pairs one by one costs less.
-
-    alone: multiplications that certifying one pair takes besides its kernel values.
-    """
+def exact(batch: Batch) -> np.ndarray | None:
+    """Batch.F from the decision values of svm-predict; None if certifying the pairs one by one costs less."""
     n = batch.points.n
     if batch.points.rows is None:
         return batch.F
     scores, value = _Scores(batch), VALUE_COST + batch.points.rows.nnz / n
     rows = np.array([sum(batch.sizes[c] for c in batch.pairs[k]) for k in batch.done], float)
-    if float(n) * scores.used * (batch.count - 1 + value) > float(np.sum(alone + rows**2 * value)):
+    if float(n) * scores.used * (batch.count - 1 + value) > float(np.sum(PAIR_COST + rows**2 * value)):
         return None
     found = np.empty_like(batch.F)
     for first in range(0, n, scores.at_once):
@@ -530,7 +527,7 @@ class Squares(Batch):
         y = np.repeat((1.0, -1.0), (n, len(K) - n))
         cost = np.repeat((self.costs[i], self.costs[j]), (n, len(K) - n))
         shift = 0.0 if self.s.row.free_bias else 1.0
-        c = interior.solution_of_squares(K, y, cost, shift)
+        c = interior.least_squares(K, y, cost, shift)
         if c is None:
             return False
         F, total = y - K @ c, float(np.sum(c))
@@ -565,7 +562,7 @@ class Squares(Batch):
         alpha, gradient = self._alpha_of(k), self._gradient_of(k, self.F)
         result = KernelResult(alpha, rho, 0.0, value, found, int(rounds), ENDS[why], gradient)
         error = apart * float(np.sum(np.abs(alpha))) * max(self.largest[i], self.largest[j])
-        certificate = certificate_of(problem, alpha, gradient, rho, 0.0, 1.0, error)
+        certificate = certificate_of(problem, alpha, gradient, rho, 0.0, error)
         certificate.gap, result.primal = problem.relative(certificate.primal, certificate.dual), certificate.primal
         certificate.sampled = f"{sample}: within {error:.1g}" if sample else ""
         function = problem.decision_function(result)

@@ -252,7 +252,7 @@ def certified(
         rho = 0.0  # the certificate is that of all rows
     with np.errstate(all="ignore"):  # the gap is not finite if any value is not
         if exact is None:
-            found = certifier.certify(problem, result.alpha, result.gradient, rho, result.r, 1.0, late, target)
+            found = certifier.certify(problem, result.alpha, result.gradient, rho, result.r, late, target)
         else:
             found = certifier.certificate_of(problem, result.alpha, exact, rho, result.r)
             found.seen = exact, 0.0
@@ -294,7 +294,7 @@ def _with_constants(problem: AnyProblem, result: KernelResult, found: Certificat
     """A certificate with other constants."""
     assert found.seen is not None
     gradient, apart = found.seen
-    other = certifier.certificate_of(problem, result.alpha, gradient, rho, r, 1.0, apart)
+    other = certifier.certificate_of(problem, result.alpha, gradient, rho, r, apart)
     other.sampled, other.seen = found.sampled, found.seen
     return other
 
