@@ -26,7 +26,6 @@ import math
 
 import numpy as np
 
-from svmtool import limits
 from svmtool.certify.linear import Certificate, Certifier
 from svmtool.certify.one_class import certify_hard
 from svmtool.certify.radius import offset
@@ -34,16 +33,14 @@ from svmtool.certify.rounding import FEW, UNIT, growth
 from svmtool.data.row_storage import draw_rows
 from svmtool.kernels.lp import LpSvc
 from svmtool.kernels.problems import AnyProblem, CSvc, HardOneClass, KernelProblem, LeastSquaresSvc, filled
-from svmtool.models.kernel import KernelModel
 from svmtool.objectives import losses
 from svmtool.tolerances import MIN_VALUE_SHARE
 
 MIN_SAMPLE_ROWS = 1024  # rows at least: errors in one row of a hundred stay unseen once in 30,000 runs
 MAX_EXACT_VALUES = 1 << 22  # kernel values up to which all rows are computed: some hundredths of a second
-MIN_LATE_ROWS = 64  # rows at least after a limit
+MIN_LATE_ROWS = 64  # rows at least after a limit, and of pairs of few rows
 MAX_WIDENING = 0.5  # share of the gap that the sample's differences may add to it
 KERNEL_VALUE_RTOL = 1e-9  # or this share of the value, which counts as round-off
-BATCH_ROWS = 4096  # rows whose decision values are computed at a time
 SEED = 1
 
 
@@ -77,24 +74,6 @@ def certify(
     return found
 
 
-def decision_values(problem: AnyProblem, coef: np.ndarray, chosen: np.ndarray | None = None) -> np.ndarray:
-    """sum_i coef_i K(x_i, .) of the training rows `chosen` (i8; None: all) by svm-predict's code, f8."""
-    used, rows = np.flatnonzero(coef), problem.rows
-    if rows is None:
-        return coef[used] @ (problem.matrix[used] if chosen is None else problem.matrix[np.ix_(used, chosen)])
-    support = rows.take(used).as_csr()
-    model = KernelModel(
-        "epsilon_svr", problem.kernel, None, 2, np.zeros(1), coef[None, used], None, *support.csr_arrays
-    )  # fmt: skip
-    chosen = np.arange(rows.n) if chosen is None else chosen
-    f = np.empty(len(chosen))
-    for first in range(0, len(chosen), BATCH_ROWS):
-        limits.check()
-        part = rows.take(chosen[first : first + BATCH_ROWS]).as_csr()
-        model.scores.decide(part, part.n, f[first : first + part.n])
-    return f
-
-
 def _recomputed(
     problem: AnyProblem, alpha: np.ndarray, coef: np.ndarray, gradient: np.ndarray, sampled: np.ndarray
 ) -> tuple[np.ndarray, float]:
@@ -102,7 +81,7 @@ def _recomputed(
     n = problem.n
     f, some = np.zeros(n), np.zeros(n, bool)
     some[sampled] = True
-    f[sampled] = decision_values(problem, coef, None if len(sampled) == n else sampled)
+    f[sampled] = problem.points.sums(coef, None if len(sampled) == n else sampled)
     exact, some = problem.gradient(alpha, f), some[problem.row]
     return np.where(some, exact, gradient), float(np.abs(exact - gradient).max(where=some, initial=0.0))
 
@@ -194,7 +173,7 @@ def certify_lp(problem: LpSvc, coef: np.ndarray, rho: float, alpha: np.ndarray |
     certifier = Certifier(problem.task.rows, losses.of("hinge", 1.0), problem.y, problem.upper, True, l1=True)
     with np.errstate(all="ignore"):  # the gap is not finite if any value is not
         found = certifier.certify(np.append(coef, coef @ problem.means - rho), alpha)
-        xi = 1.0 - problem.y * (decision_values(problem, coef) - rho)
+        xi = 1.0 - problem.y * (problem.points.sums(coef) - rho)
         primal = float(np.sum(np.abs(coef))) + float(certifier.cost @ certifier.loss.value(xi))
         (off, less), apart = found.off, abs(primal - found.primal)
         return Certificate(primal, found.dual + less, found.violation, (off + apart, less))

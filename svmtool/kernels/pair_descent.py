@@ -12,12 +12,12 @@ import numpy as np
 
 from svmtool import limits
 from svmtool.compiled.loops.kernel import working_set_loops as loops
-from svmtool.kernels.decomposition import MAX_SET_SIZE, Decomposition
+from svmtool.kernels.decomposition import MAX_SET_SIZE, Decomposition, largest
 from svmtool.kernels.problems import KernelProblem
 from svmtool.kernels.rows import large_array
 from svmtool.tolerances import MIB
 
-LANES, EXCLUDED, NOT_STORED = int(loops.LANES), float(loops.EXCLUDED), np.int64(int(loops.NOT_STORED) - 2**64)
+LANES, NOT_STORED = int(loops.LANES), np.int64(int(loops.NOT_STORED) - 2**64)
 MAX_STEPS_EACH = 100  # steps for each variable of a working set, at most: a round is short enough to be interrupted
 VIOLATION_SHARE = 0.1  # a subproblem is solved to this share of the violation among all variables ...
 TOLERANCE_SHARE = 0.5  # ... but to no less than this share of the tolerance
@@ -147,19 +147,22 @@ class WholeDescent:
             wanted = int(steps.wanted[0])
             if wanted < 0 or self.count == self.max_rows:
                 break
-            self._compute(wanted, self.F + steps.rising, self.F + steps.falling)
+            self._compute(wanted, steps.rising == 0.0, steps.falling == 0.0)
         self.work += float(taken) * self.l + PAIR_CALL_COST
         self.full, self.hard = wanted >= 0, taken >= remaining
         return state.follow(self.a[self.place], self.F[self.place])
 
     def _compute(self, wanted: int, rising: np.ndarray, falling: np.ndarray) -> None:
-        """Compute the kernel row of the variable `wanted`, and those of the most violating variables that have none."""
+        """Compute the kernel row of the variable `wanted`, and those of the most violating variables that have none.
+
+        rising, falling bool[l]: whether y a may grow, and shrink.
+        """
         limits.check()
         known = self.places != NOT_STORED
         worthwhile = max(max(self.count, self.columns.height) // STORED_ROWS_PER_NEW_ROW, MIN_CALL_VALUES // self.l)
         more = min(self.max_rows - self.count - 1, worthwhile) // 2
-        high, low = np.where(known, -np.inf, rising), np.where(known, -np.inf, -falling)
-        needed = np.concatenate([[wanted], _largest(high, more), _largest(low, more)])
+        high, low = np.where(rising & ~known, self.F, -np.inf), np.where(falling & ~known, -self.F, -np.inf)
+        needed = np.concatenate([[wanted], largest(high, more), largest(low, more)])
         chosen = np.zeros(self.state.rows.n, bool)
         chosen[self.points[needed]] = True
         points = np.flatnonzero(chosen)
@@ -190,13 +193,6 @@ def _buffer(size: int, dtype: np.dtype) -> np.ndarray:
         _thread.buffer = np.empty(0, np.float32)  # freed before a larger one is allocated
         _thread.buffer = large_array(size, dtype)
     return _thread.buffer.view(dtype)
-
-
-def _largest(values: np.ndarray, count: int) -> np.ndarray:
-    """Places of the `count` largest values above -EXCLUDED, in no order."""
-    first = max(len(values) - count, 0)
-    places = np.argpartition(values, first)[first:] if first < len(values) else np.empty(0, np.int64)
-    return places[values[places] > -0.5 * EXCLUDED]
 
 
 class _Subproblem(NamedTuple):

@@ -123,7 +123,7 @@ def _decompose(problem: HardOneClass, monitor: Monitor, sample: Sample | None, a
             break
         drawn = sample.draw(part, sample.m)
         try:
-            z = exact_sum(problem, alpha, drawn)
+            z = points.sums(alpha, drawn)
         except EndedError:
             status = monitor.end()
             break

@@ -20,7 +20,14 @@ from typing import Any
 
 import numpy as np
 
-from svmtool.certify.kernel import KERNEL_VALUE_RTOL, MAX_WIDENING, best_constant, certificate_of
+from svmtool.certify.kernel import (
+    KERNEL_VALUE_RTOL,
+    MAX_WIDENING,
+    MIN_LATE_ROWS,
+    SEED,
+    best_constant,
+    certificate_of,
+)
 from svmtool.certify.linear import Certificate
 from svmtool.compiled.loops.kernel import class_pair_loops as loops
 from svmtool.compiled.threads import run_blocks
@@ -33,7 +40,7 @@ from svmtool.kernels.tiles import Double, Tiles, tiles_of
 from svmtool.models.kernel import KernelModel
 from svmtool.numbers import distinct
 from svmtool.params import Settings, tolerance
-from svmtool.solvers.shared.base import CONFIRMED_GAP, GAP, INDEFINITE, ITERATIONS, OPTIMAL, RULE
+from svmtool.solvers.shared.base import CONFIRMED_GAP, GAP, ITERATIONS, OPTIMAL, RULE
 from svmtool.tolerances import MIB, ROUNDOFF_GAP, SLOW_MIN_GAP
 from svmtool.training.kernel import verify
 from svmtool.training.kernel.dataset import ClassPairs
@@ -43,16 +50,13 @@ MAX_PAIR_ROWS = 512  # of a pair; on 16 sets of 3 to 77 classes ten were faster,
 # If a single pair also uses kernel values in double precision: with 2048 in all cases two such sets took 0.4 and 0.6 of
 # the time, three others 1.1 to 1.7 times as long.
 MAX_DOUBLE_ROWS = 2048
-STRIP_VALUES = 1 << 20  # kernel values between a class and some others computed at a time: 8 MB
+STRIP_VALUES = 1 << 20  # kernel values between a class and some others, or decision values, computed at a time: 8 MB
 METHOD = "pairs of classes, many in one compiled call"
 MEMORY_SHARE = 0.5  # share of -m for the blocks within classes
-CHECKED_VALUES = 1 << 20  # kernel values and decision values that are computed a second time, ...
-MIN_CHECKED_ROWS = 64  # ... but of at least this many rows
 # Costs of certifying, in multiplications.  On 13 sets (3 to 26 classes, 10 to 617 features, 180 to 1,500 rows) one took
 # 0.15 to 0.52 ns; `exact` is chosen on all, and certifying pairs alone took 1.3 to 2.9 times as long.
 VALUE_COST = 10.0  # of a kernel value besides those of its features
 PAIR_COST = float(1 << 19)  # of one pair besides its kernel values
-CHECK_SEED = 1
 
 
 class Batch(ABC):
@@ -118,7 +122,7 @@ class Batch(ABC):
         def block(b: int) -> None:
             c = used[b]
             parts[c] = self.tiles.take(np.arange(self.ends[c], self.ends[c + 1]))
-            own[c] = values_between(parts[c], parts[c])
+            own[c] = parts[c].all_values(parts[c])
             self.largest[c] = np.abs(np.diag(own[c])).max()
 
         def row(i: int) -> None:
@@ -149,7 +153,7 @@ class Batch(ABC):
     def _kernel(self, targets: Tiles, classes: list[int]) -> np.ndarray:
         """K f8 (targets, rows of `classes`)."""
         columns = np.concatenate([np.arange(self.ends[c], self.ends[c + 1]) for c in classes])
-        return values_between(targets, self.tiles.take(columns))
+        return self.tiles.take(columns).all_values(targets)
 
     @abstractmethod
     def _strip(self, i: int, some: list[int], part: Tiles, own: dict[int, np.ndarray]) -> list[int]:
@@ -200,7 +204,7 @@ class Batch(ABC):
         if self.points.rows is None or not self.done:
             return 0.0, ""
         scores = _Scores(self)
-        sampled = np.arange(n) if scores.at_once >= n else draw_rows(n, n // scores.at_once, CHECK_SEED)
+        sampled = np.arange(n) if scores.at_once >= n else draw_rows(n, n // scores.at_once, SEED)
         known = np.zeros(len(self.pairs), bool)
         known[self.done] = True
         size, worst = self._sizes(), 0.0
@@ -222,13 +226,6 @@ class Batch(ABC):
         """The rows of either class of pair k."""
         (i, j), ends = self.pairs[k], self.ends
         return slice(ends[i], ends[i + 1]), slice(ends[j], ends[j + 1])
-
-
-def values_between(targets: Tiles, others: Tiles) -> np.ndarray:
-    """K f8 (targets, others)."""
-    K = np.empty((targets.n, others.n))
-    others.fill(targets, 0, others.n, K)
-    return K
 
 
 def exact(batch: Batch) -> np.ndarray | None:
@@ -261,7 +258,7 @@ class _Scores:
         coef = self.signs * batch.a
         support = np.flatnonzero(np.any(coef != 0.0, axis=0))
         self.used, self.number = len(support), np.repeat(np.arange(batch.count), batch.sizes)
-        self.at_once = max(MIN_CHECKED_ROWS, CHECKED_VALUES // max(self.used, len(batch.pairs)))
+        self.at_once = max(MIN_LATE_ROWS, STRIP_VALUES // max(self.used, len(batch.pairs)))
         vectors = points.rows.take(support).as_csr()
         self.scores = KernelModel(
             "c_svc", points.kernel, tuple(range(batch.count)), batch.count, np.zeros(len(batch.pairs)),
@@ -447,14 +444,12 @@ class Hinges(Batch):
 
         Used after a limit, when thousands of pairs may have to end.
         """
-        result.status = INDEFINITE if result.status.converged else result.status
+        verify.without_meaning(result, certificate)
         if problem.shrunk < 1.0:
             result.rho, result.r = problem.without_losses(result.gradient)
         result.primal = certificate.primal
         function = problem.decision_function(result)
-        certificate.primal, certificate.dual = function.scaled(certificate.primal), function.scaled(certificate.dual)
-        certificate.gap = result.certified_gap = np.inf
-        certificate.why_not = verify.NO_MEANING
+        verify.scale(function, result, certificate)
         return Solved(function, result, certificate)
 
     def _indefinite(self, k: int) -> bool:
