@@ -37,7 +37,7 @@ from svmtool.models.kernel_functions import LINEAR
 from svmtool.objectives import power_interior
 from svmtool.objectives.power_interior import PowerInterior, step_cost
 from svmtool.objectives.task import Task
-from svmtool.tolerances import GRAM_BELOW, SUFFICIENT_DECREASE, SUFFICIENT_RISE
+from svmtool.tolerances import GRAM_BELOW, SUFFICIENT_DECREASE, SUFFICIENT_RISE, SUM_RTOL
 
 # On 25 sets of 300 to 2,000 rows, C = 1 and 1e4, a run of `primal_minimum` takes 0.39 to 1.67 of its cost (median
 # 0.71); all runs together 11.3 s of CPU time, with VALUE_NS / 3 13.3, with 3 VALUE_NS 10.3.
@@ -47,11 +47,9 @@ TARGET_GAP = 1e-14  # interior-point steps end at this gap
 RISING_GAP = 1e-9  # after a gap of at most this a larger one is round-off
 MAX_FACE_STEPS = 500
 STALL_FACE_STEPS = 3  # steps to the minimum of a face without progress
-STALL_RTOL = 1e-12  # relative change of the value by face steps that counts as round-off ...
-STALL_GAP = 1e-6  # ... if the gap is at most this share of the value
-MAX_SVD_WORK = 1 << 29  # multiplications of one decomposition, (variables + features) (the fewer of these)^2: a second
+STALL_GAP = 1e-6  # share of the value up to which a gap may be round-off, where face steps change the value by no more
 MAX_TOTAL_WORK = 1 << 32  # multiplications of all decompositions: some seconds
-RANK_RTOL = 1e-13  # singular values below this share of the largest one are round-off
+MAX_SVD_WORK = MAX_TOTAL_WORK // 8  # of one, (variables + features) (the fewer of these)^2: a second
 SCORES_RTOL = 1e-9  # differences of decision values below this share of their size are round-off
 JOINING_SHARE = 0.1  # of the largest violation of a variable at its bound, with which others join the face
 
@@ -200,7 +198,7 @@ class Face:
             state.go_to(a)
         if state.a is not best:
             state.go_to(best)
-        stalled = began - lowest <= STALL_RTOL * max(abs(value), abs(least))
+        stalled = began - lowest <= SUM_RTOL * max(abs(value), abs(least))
         return least == 0.0 or (idle >= STALL_FACE_STEPS and stalled and least <= STALL_GAP * abs(value))
 
     def _violating(self, rho: float, r: float) -> np.ndarray:
@@ -255,7 +253,7 @@ class Face:
             U, S, _ = np.linalg.svd(A, full_matrices=False)
         except np.linalg.LinAlgError:
             return np.zeros(len(face)), 1.0
-        kept = S > RANK_RTOL * S.max(initial=0.0)
+        kept = S > interior.ROUNDOFF_RTOL * S.max(initial=0.0)
         U = U[:, kept]
         along = right @ U
         rest = right - U @ along

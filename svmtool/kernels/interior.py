@@ -19,7 +19,7 @@ from svmtool.kernels.problems import KernelProblem, Points
 from svmtool.kernels.tiles import apart
 from svmtool.linalg.systems import Factored, mirror, restore_sum
 from svmtool.models.kernel_functions import LINEAR
-from svmtool.tolerances import MIN_POSITIVE
+from svmtool.tolerances import MIN_POSITIVE, SUM_RTOL
 
 MAX_VARIABLES = 2048  # variables at most: some seconds
 # a direct solution of m variables costs CUBE_COST m^3 + FIXED_COST values of kernel rows
@@ -28,9 +28,8 @@ MAX_ROW_ENTRIES = 1 << 22  # numbers in the rows of a linear kernel's variables;
 # By systems of d features it costs FEATURES_COST m (0.002 d^2 + d + 8) + FIXED_COST: 24 sets of 300 to 2,000 rows and
 # 4 to 128 features, C = 1 and 1e4, took 0.14 to 1.04 of that (median 0.34), seven of up to 45,568 variables 0.12 to 1.1
 FEATURES_COST = 500.0
-RESIDUAL_RTOL = 1e-13  # relative complementarity and residuals that no step improves
+ROUNDOFF_RTOL = 1e-13  # relative complementarity and residuals that no step improves, and singular values of rows
 BOUND_RATIO = 1e3  # a variable is set to a bound if it is this many times nearer to it than its multiplier to zero
-MAX_SHIFT_SHARE = 1e-12  # a shift by more than this share of the largest diagonal entry means an indefinite matrix
 
 
 def kernel_matrix(points: Points) -> np.ndarray:
@@ -189,7 +188,7 @@ class _Box(Path):
                 best = self.gap
                 low, high = (x <= slack) & (x * BOUND_RATIO < z * u), (slack < x) & (slack * BOUND_RATIO < w * u)
                 found = [np.where(low, 0.0, np.where(high, u, x)), x.copy()]
-            if self.gap <= RESIDUAL_RTOL or (self.products <= RESIDUAL_RTOL and self.gap > best):  # round-off is left
+            if self.gap <= ROUNDOFF_RTOL or (self.products <= ROUNDOFF_RTOL and self.gap > best):  # round-off is left
                 break
         return found
 
@@ -207,7 +206,7 @@ def least_squares(K: np.ndarray, y: np.ndarray, cost: np.ndarray, shift: float) 
         factor = Factored(H)
     except SvmtoolError:
         return None
-    if factor.shift > MAX_SHIFT_SHARE * float(H.diagonal().max()):
+    if factor.shift > SUM_RTOL * float(H.diagonal().max()):  # more than round-off: the matrix is indefinite
         return None
 
     def solve(g: np.ndarray) -> np.ndarray:

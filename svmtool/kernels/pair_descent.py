@@ -12,20 +12,19 @@ import numpy as np
 
 from svmtool import limits
 from svmtool.compiled.loops.kernel import working_set_loops as loops
-from svmtool.kernels.decomposition import MAX_SET_SIZE, Decomposition, largest
+from svmtool.kernels.decomposition import FIRST_SET_SIZE, MAX_SET_SIZE, Decomposition, largest
 from svmtool.kernels.problems import KernelProblem
 from svmtool.kernels.rows import large_array
 from svmtool.tolerances import MIB
 
 LANES, NOT_STORED = int(loops.LANES), np.int64(int(loops.NOT_STORED) - 2**64)
-MAX_STEPS_EACH = 100  # steps for each variable of a working set, at most: a round is short enough to be interrupted
-VIOLATION_SHARE = 0.1  # a subproblem is solved to this share of the violation among all variables ...
-TOLERANCE_SHARE = 0.5  # ... but to no less than this share of the tolerance
+STEPS_EACH, EPS_SHARE, VIOLATION_SHARE = int(loops.STEPS_EACH), float(loops.EPS_SHARE), float(loops.VIOLATION_SHARE)
+TOLERANCE_SHARE = 0.5  # a working set's steps end at no less than this share of the tolerance
 NEGLIGIBLE_ERROR = 0.1  # share of the tolerance up to which errors of f do not matter
 WHOLE_STEPS_EACH = 10  # steps for each variable among all of them, at most, in a round
 # Steps choose among all of up to MAX_WHOLE_VARIABLES variables if memory holds MIN_STORED_ROWS rows: on nine sets of
 # 2,000 to 11,000 rows this took 0.55 to 0.92 of working sets' time on seven, 1.2 to 1.4 on two.
-MAX_WHOLE_VARIABLES, MIN_STORED_ROWS = 12288, 256
+MAX_WHOLE_VARIABLES, MIN_STORED_ROWS = 4 * MAX_SET_SIZE, FIRST_SET_SIZE
 # share of the memory for kernel rows: the whole matrix of a pair of classes with its lanes; a pair's share of -m is
 # twice as much (training/kernel/fit.py)
 WHOLE_MEMORY_SHARE = 0.6
@@ -33,7 +32,7 @@ MIN_ROWS_MB = 2.0  # that small problems may take whatever -m says
 MIN_CALL_VALUES = 1 << 15  # kernel values that a call computes at least; it computes at least one row ...
 STORED_ROWS_PER_NEW_ROW = 4  # ... for each this many that are stored, or that a tile has
 PAIR_CALL_COST = 5e5  # fixed cost of a call, in values of kernel rows
-CALL_VALUES = 1 << 22  # kernel values that a call of steps among all variables may read: some hundredths of a second
+CALL_VALUES = 1 << 22  # kernel values that a call of steps may read: some hundredths of a second
 
 _thread = threading.local()  # .buffer: see _buffer
 
@@ -63,7 +62,7 @@ class PairDescent:
         part = _Subproblem(cut, p.y[filled], np.zeros(len(filled)), state.a[filled], state.F[filled])
         part.upper[place] = p.upper[chosen]  # padding variables cannot move
         places = np.arange(len(filled)) * len(filled)
-        steps = Steps(part, np.diagonal(K).copy())(K, places, tolerance, MAX_STEPS_EACH * len(chosen))
+        steps = Steps(part, np.diagonal(K).copy())(K, places, tolerance, STEPS_EACH * len(chosen))
         self.work += float(steps + len(filled)) * len(filled) + PAIR_CALL_COST
         return part.a[place]
 

@@ -12,6 +12,7 @@ from kernel_suite import run
 from svmtool import registry
 from svmtool.compiled import threads
 from svmtool.data.dense import DenseRows
+from svmtool.kernels.decomposition import SET_SIZE
 from svmtool.kernels.problems import HardOneClass, Points
 from svmtool.linalg.minimum_norm_point import MinimumNormPoint
 from svmtool.models.kernel_functions import Kernel
@@ -119,7 +120,7 @@ def test_decomposition_agrees_with_exact_small_problems(kernel, sparse):
 
 
 def test_more_rows_than_a_working_set():
-    n = fosvm_kernel.WORKING_SET_SIZE + 500
+    n = SET_SIZE + 500
     close, s = (solve(cloud(n, 3, 16), KERNELS["narrow"], theta) for theta in (1e-8, 0.01))
     assert parts_of(close) == parts_of(s) == [n]
     assert close.short <= 1e-8 and s.short <= 0.01 and 0.99**2 * s.rho <= close.rho <= s.rho * (1 + 1e-7)

@@ -30,7 +30,6 @@ from svmtool.solvers.shared.base import (
 from svmtool.solvers.shared.stalling import Progress
 from svmtool.tolerances import ROUNDOFF_GAP
 
-KERNEL_DIRECT_AFTER = 100  # after more steps than this and than there are rows, few rows are solved directly
 METHODS = {
     "cg": "conjugate gradients",
     "direct": "a direct solution, then conjugate gradients",
@@ -58,7 +57,7 @@ def solve(
 
 def direct_after(problem: LeastSquaresSvc) -> float:
     """Steps after which a direct solution in double precision costs less than more steps; inf for many rows."""
-    return max(KERNEL_DIRECT_AFTER, problem.n) if problem.n <= interior.MAX_VARIABLES else np.inf
+    return problem.n if problem.n <= interior.MAX_VARIABLES else np.inf
 
 
 def _rounds(steps: Conjugate, monitor: Monitor, eps: float, direct_after: float) -> KernelResult:

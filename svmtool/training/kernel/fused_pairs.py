@@ -11,6 +11,7 @@ has left open, are solved alone.
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -34,6 +35,7 @@ from svmtool.compiled.threads import run_blocks
 from svmtool.data.row_storage import draw_rows
 from svmtool.kernels import interior
 from svmtool.kernels.direct import START_VALUES
+from svmtool.kernels.pair_descent import CALL_VALUES
 from svmtool.kernels.problems import KernelProblem, Norms, Points, relative
 from svmtool.kernels.results import DecisionFunction, KernelResult
 from svmtool.kernels.tiles import Double, Tiles, tiles_of
@@ -280,10 +282,8 @@ class _Scores:
 
 
 MIN_CLASSES = 3  # at least
-NO_BY_LIMIT = 1 << 30  # without --max-iter
-CALL_WORK = 1 << 24  # steps times variables of one call: some hundredths of a second
-AT_OPTIMUM = -1.0  # a reason to end besides those of the loops
-ENDS = {float(loops.BY_RULE): RULE, float(loops.BY_GAP): GAP, float(loops.BY_LIMIT): ITERATIONS, AT_OPTIMUM: OPTIMAL}
+AT_OPTIMUM = loops.BY_LIMIT + 1  # a reason to end besides those of the loops
+ENDS = {loops.BY_RULE: RULE, loops.BY_GAP: GAP, loops.BY_LIMIT: ITERATIONS, AT_OPTIMUM: OPTIMAL}
 
 
 def solve(pairs: ClassPairs, fitting: Fitting) -> list[Solved | None]:
@@ -335,15 +335,14 @@ def steps(
         np.empty(side * side + 9 * side + 6 * int(loops.LANES)), np.empty(side, np.int64), np.empty(1, np.int64),
     )  # fmt: skip
     gap = -1.0 if s.target is None else s.target
-    max_iter = s.stopping.max_iter
-    max_rounds = NO_BY_LIMIT if max_iter is None else min(max_iter, NO_BY_LIMIT)
+    max_rounds = sys.maxsize if s.stopping.max_iter is None else min(s.stopping.max_iter, sys.maxsize)
     # of an indefinite kernel the optimum may be worse than w = 0
     poor_gap, polished_gap = (CONFIRMED_GAP, SLOW_MIN_GAP) if positive else (np.inf, np.inf)
     p, polish = (0.0 if nu else -1.0), START_VALUES / beside
 
     def finish(first: int) -> int:
         return call(
-            n, width, p, nu, tolerance(s), gap, poor_gap, polished_gap, polish, max_rounds, first, CALL_WORK,
+            n, width, p, nu, tolerance(s), gap, poor_gap, polished_gap, polish, max_rounds, first, CALL_VALUES,
         )  # fmt: skip
 
     return (a, a_others, F, F_others, out), finish
