@@ -187,7 +187,7 @@ class ViolatingSets:
     """Sets of about SET_SIZE variables, or more: the newest half of the last set and the most violating variables."""
 
     def __init__(self) -> None:
-        self.size, self.full = FIRST_SET_SIZE, SET_SIZE
+        self.size, self.full = min(FIRST_SET_SIZE, SET_SIZE), SET_SIZE
         self.newest = np.empty(0, np.int64)
         self.rounds = 0
 

@@ -10,6 +10,7 @@ from kernel_suite import run
 from svmtool import registry
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
+from svmtool.kernels import decomposition
 from svmtool.kernels.problems import CSvc, EpsilonSvr, NuSvc, NuSvr, OneClass, Points
 from svmtool.models.kernel_functions import LINEAR, POLYNOMIAL, RBF, SIGMOID, Kernel
 from svmtool.solvers import alfpgm
@@ -27,7 +28,7 @@ FORMS = {"whole": {}, "small sets": {"method": "sets"}}
 @pytest.fixture(autouse=True)
 def small_sets(monkeypatch):
     """Sets are small enough that the problems here need several."""
-    monkeypatch.setattr(alfpgm, "SET_SIZE", 16)
+    monkeypatch.setattr(decomposition, "SET_SIZE", 16)
 
 
 def rows(n=150, d=5, seed=0, sparse=True):
