@@ -26,7 +26,6 @@ import math
 
 import numpy as np
 
-from svmtool import limits
 from svmtool.certify.linear import Certificate, Certifier
 from svmtool.certify.one_class import certify_hard
 from svmtool.certify.radius import offset
@@ -34,29 +33,26 @@ from svmtool.certify.rounding import FEW, UNIT, growth
 from svmtool.data.row_storage import draw_rows
 from svmtool.kernels.lp import LpSvc
 from svmtool.kernels.problems import AnyProblem, CSvc, HardOneClass, KernelProblem, LeastSquaresSvc, filled
-from svmtool.models.kernel import KernelModel
 from svmtool.objectives import losses
 from svmtool.tolerances import MIN_VALUE_SHARE
 
 MIN_SAMPLE_ROWS = 1024  # rows at least: errors in one row of a hundred stay unseen once in 30,000 runs
 MAX_EXACT_VALUES = 1 << 22  # kernel values up to which all rows are computed: some hundredths of a second
-MIN_LATE_ROWS = 64  # rows at least after a limit
+MIN_LATE_ROWS = 64  # rows at least after a limit, and of pairs of few rows
 MAX_WIDENING = 0.5  # share of the gap that the sample's differences may add to it
 KERNEL_VALUE_RTOL = 1e-9  # or this share of the value, which counts as round-off
-BATCH_ROWS = 4096  # rows whose decision values are computed at a time
 SEED = 1
 
 
 def certify(
     problem: AnyProblem, alpha: np.ndarray, gradient: np.ndarray, rho: float, r: float = 0.0,
-    scale: float = 1.0, late: bool = False, target: float = -1.0, min_rows: int = MIN_SAMPLE_ROWS,
-    max_values: int = MAX_EXACT_VALUES,
+    late: bool = False, target: float = -1.0, min_rows: int = MIN_SAMPLE_ROWS, max_values: int = MAX_EXACT_VALUES,
 ) -> Certificate:  # fmt: skip
     """Certify a feasible point, see the module; gradient f8[m]: Qa + p according to the solver.
 
-    The values are multiplied by `scale` (DecisionFunction.scale).  late: a limit has ended the run.  target: the
-    requested gap, below 0 if there is none: a sample must not hide that it is reached.  max_values: kernel values up to
-    which all rows are computed again; of more, a sample of `min_rows` rows or more.
+    late: a limit has ended the run.  target: the requested gap, below 0 if there is none: a sample must not hide that
+    it is reached.  max_values: kernel values up to which all rows are computed again; of more, a sample of `min_rows`
+    rows or more.
     """
     n, coef = problem.n, problem.coefficients(alpha)
     # one row of each group is computed
@@ -64,8 +60,8 @@ def certify(
     if group > 1:
         sampled = np.concatenate((draw_rows(n, group, SEED), np.arange(n - n % group, n)))
         exact, apart = _recomputed(problem, alpha, coef, gradient, sampled)
-        plain = certificate_of(problem, alpha, exact, rho, r, scale)
-        wide = certificate_of(problem, alpha, exact, rho, r, scale, apart)
+        plain = certificate_of(problem, alpha, exact, rho, r)
+        wide = certificate_of(problem, alpha, exact, rho, r, apart)
         gap, allowed = plain.primal - plain.dual, KERNEL_VALUE_RTOL * abs(plain.primal)
         hidden = plain.gap <= target < wide.gap
         if late or (wide.primal - wide.dual - gap <= max(MAX_WIDENING * gap, allowed) and not hidden):
@@ -73,27 +69,9 @@ def certify(
             wide.seen = exact, apart
             return wide
     exact, _ = _recomputed(problem, alpha, coef, gradient, np.arange(n))
-    found = certificate_of(problem, alpha, exact, rho, r, scale)
+    found = certificate_of(problem, alpha, exact, rho, r)
     found.seen = exact, 0.0
     return found
-
-
-def decision_values(problem: AnyProblem, coef: np.ndarray, chosen: np.ndarray | None = None) -> np.ndarray:
-    """sum_i coef_i K(x_i, .) of the training rows `chosen` (i8; None: all) by svm-predict's code, f8."""
-    used, rows = np.flatnonzero(coef), problem.rows
-    if rows is None:
-        return coef[used] @ (problem.matrix[used] if chosen is None else problem.matrix[np.ix_(used, chosen)])
-    support = rows.take(used).as_csr()
-    model = KernelModel(
-        "epsilon_svr", problem.kernel, None, 2, np.zeros(1), coef[None, used], None, *support.csr_arrays
-    )  # fmt: skip
-    chosen = np.arange(rows.n) if chosen is None else chosen
-    f = np.empty(len(chosen))
-    for first in range(0, len(chosen), BATCH_ROWS):
-        limits.check()
-        part = rows.take(chosen[first : first + BATCH_ROWS]).as_csr()
-        model.scores.decide(part, part.n, f[first : first + part.n])
-    return f
 
 
 def _recomputed(
@@ -103,7 +81,7 @@ def _recomputed(
     n = problem.n
     f, some = np.zeros(n), np.zeros(n, bool)
     some[sampled] = True
-    f[sampled] = decision_values(problem, coef, None if len(sampled) == n else sampled)
+    f[sampled] = problem.points.sums(coef, None if len(sampled) == n else sampled)
     exact, some = problem.gradient(alpha, f), some[problem.row]
     return np.where(some, exact, gradient), float(np.abs(exact - gradient).max(where=some, initial=0.0))
 
@@ -136,9 +114,8 @@ def gap_of(
 
 
 def certificate_of(
-    problem: AnyProblem, alpha: np.ndarray, gradient: np.ndarray, rho: float, r: float = 0.0,
-    scale: float = 1.0, apart: float = 0.0,
-) -> Certificate:  # fmt: skip
+    problem: AnyProblem, alpha: np.ndarray, gradient: np.ndarray, rho: float, r: float = 0.0, apart: float = 0.0
+) -> Certificate:
     """The certificate of a feasible point from its gradient Qa + p, f8[m], exact to within `apart`."""
     if isinstance(problem, LeastSquaresSvc):
         return _least_squares(problem, alpha, gradient, rho, apart)
@@ -161,7 +138,7 @@ def certificate_of(
     dual = max(-value - error - off, least) if problem.feasible_sums(alpha) else least
     if squares:
         primal = max(primal, 0.0)
-    certificate = Certificate(primal * scale, dual * scale, _violation(problem, alpha, s) + apart)
+    certificate = Certificate(primal, dual, _violation(problem, alpha, s) + apart)
     certificate.excess = primal + off - dual
     certificate.gap = problem.relative(primal + off, dual)
     return certificate
@@ -196,7 +173,7 @@ def certify_lp(problem: LpSvc, coef: np.ndarray, rho: float, alpha: np.ndarray |
     certifier = Certifier(problem.task.rows, losses.of("hinge", 1.0), problem.y, problem.upper, True, l1=True)
     with np.errstate(all="ignore"):  # the gap is not finite if any value is not
         found = certifier.certify(np.append(coef, coef @ problem.means - rho), alpha)
-        xi = 1.0 - problem.y * (decision_values(problem, coef) - rho)
+        xi = 1.0 - problem.y * (problem.points.sums(coef) - rho)
         primal = float(np.sum(np.abs(coef))) + float(certifier.cost @ certifier.loss.value(xi))
         (off, less), apart = found.off, abs(primal - found.primal)
         return Certificate(primal, found.dual + less, found.violation, (off + apart, less))

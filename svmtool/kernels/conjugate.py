@@ -30,7 +30,6 @@ INDEFINITE_RTOL = 1e-3  # an eigenvalue below minus this is not: K is indefinite
 DIAGONAL_SHARE = 0.1  # no more rows once the remaining diagonal of K sums to this share of the least entry of D
 STRIP_COLUMNS = 4096  # columns of V that are held in double precision at a time
 GROUP_ROWS = 512  # targets of the tiles of a product
-THREAD_COLUMNS = 1024  # columns of V that a thread passes over at a time
 
 
 class Nystroem:
@@ -92,7 +91,7 @@ class Nystroem:
             return z
         # in double precision: the result is smaller than r by the condition number of the system
         n, rows, every = len(z), self.V.reshape(-1), np.arange(len(self.V))
-        places = [(lo, min(lo + THREAD_COLUMNS, n)) for lo in range(0, n, THREAD_COLUMNS)]
+        places = [(lo, min(lo + Tiles.width, n)) for lo in range(0, n, Tiles.width)]
         sums, back = np.empty((len(places), len(self.V))), np.zeros(n)
         run_blocks(lambda b: dots_with_rows(rows, z, sums[b], n, *places[b]), len(places))
         s = self.system.solve(np.sum(sums, axis=0))
@@ -165,8 +164,8 @@ class Conjugate:
         """Drop the last direction: with rho infinite the next step takes no share of it."""
         self.q, self.rho = np.zeros(self.state.problem.n), np.inf
 
-    def run(self, eps: float, max_steps: int) -> bool:
-        """One step, whatever eps and max_steps; returns False if the dual value does not rise along it."""
+    def step(self) -> bool:
+        """One step; returns False if the dual value does not rise along it."""
         state = self.state
         p, r = state.problem, state.residuals()
         z = self.preconditioner.solve(r)

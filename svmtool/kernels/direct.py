@@ -28,7 +28,6 @@ import numpy as np
 from svmtool import limits
 from svmtool.coordinate.hinge import STARTUP_VISITS
 from svmtool.data.replicated import RepeatedRows
-from svmtool.engine.slower import Slower
 from svmtool.kernels import interior
 from svmtool.kernels.decomposition import Decomposition
 from svmtool.kernels.problems import KernelProblem, Svr
@@ -38,13 +37,8 @@ from svmtool.models.kernel_functions import LINEAR
 from svmtool.objectives import power_interior
 from svmtool.objectives.power_interior import PowerInterior, step_cost
 from svmtool.objectives.task import Task
-from svmtool.tolerances import GRAM_BELOW, SUFFICIENT_DECREASE, SUFFICIENT_RISE
+from svmtool.tolerances import GRAM_BELOW, SUFFICIENT_DECREASE, SUFFICIENT_RISE, SUM_RTOL
 
-METHODS = {
-    "primal": "interior-point steps on the primal problem of a linear kernel",
-    "features": "interior-point steps on the dual problem, systems of a linear kernel's features",
-    "variables": "interior-point steps on the dual problem, systems of the variables",
-}
 # On 25 sets of 300 to 2,000 rows, C = 1 and 1e4, a run of `primal_minimum` takes 0.39 to 1.67 of its cost (median
 # 0.71); all runs together 11.3 s of CPU time, with VALUE_NS / 3 13.3, with 3 VALUE_NS 10.3.
 VALUE_NS = 3.0  # nanoseconds that SMO steps take for a value of a kernel row: 2.2 to 4.4 on six sets
@@ -53,18 +47,11 @@ TARGET_GAP = 1e-14  # interior-point steps end at this gap
 RISING_GAP = 1e-9  # after a gap of at most this a larger one is round-off
 MAX_FACE_STEPS = 500
 STALL_FACE_STEPS = 3  # steps to the minimum of a face without progress
-STALL_RTOL = 1e-12  # relative change of the value by face steps that counts as round-off ...
-STALL_GAP = 1e-6  # ... if the gap is at most this share of the value
-MAX_SVD_WORK = 1 << 29  # multiplications of one decomposition, (variables + features) (the fewer of these)^2: a second
+STALL_GAP = 1e-6  # share of the value up to which a gap may be round-off, where face steps change the value by no more
 MAX_TOTAL_WORK = 1 << 32  # multiplications of all decompositions: some seconds
-RANK_RTOL = 1e-13  # singular values below this share of the largest one are round-off
+MAX_SVD_WORK = MAX_TOTAL_WORK // 8  # of one, (variables + features) (the fewer of these)^2: a second
 SCORES_RTOL = 1e-9  # differences of decision values below this share of their size are round-off
 JOINING_SHARE = 0.1  # of the largest violation of a variable at its bound, with which others join the face
-
-
-def slower(problem: KernelProblem, target: float) -> Slower:
-    """Decides whether steps of pairs are slower, by their values of kernel rows; target: the violation that ends it."""
-    return Slower(cost(problem), target)
 
 
 def cost(problem: KernelProblem) -> float:
@@ -72,10 +59,8 @@ def cost(problem: KernelProblem) -> float:
     return min(interior.cost(problem), primal_cost(problem))
 
 
-def go_to_minimum(state: Decomposition, method: str | None = None) -> tuple[bool, bool]:
+def go_to_minimum(state: Decomposition) -> tuple[bool, bool]:
     """Set the state to the best of the direct solutions if it is better.
-
-    method: one of METHODS; None: the cheapest, or another if that fails.
 
     Returns whether the state has changed, and whether it is the minimum to within round-off.
     EndedError leaves the state unchanged.
@@ -83,7 +68,7 @@ def go_to_minimum(state: Decomposition, method: str | None = None) -> tuple[bool
     start = best = state.kept
     least, at_minimum = state.value(), False
     try:
-        for a in _points(state.problem, method):
+        for a in _points(state.problem):
             state.go_to(a)
             rounded = Face.possible(state.problem) and Face(state).minimise()
             if state.value() < least:
@@ -97,17 +82,13 @@ def go_to_minimum(state: Decomposition, method: str | None = None) -> tuple[bool
     return best is not start, at_minimum
 
 
-def _points(problem: KernelProblem, method: str | None) -> list[np.ndarray]:
-    """Points near the minimum."""
+def _points(problem: KernelProblem) -> list[np.ndarray]:
+    """Points near the minimum, by the cheapest method, or the other one if that fails."""
     by_rows, by_variables = primal_cost(problem), interior.cost(problem)
-    if method == "primal" or (method is None and by_rows < np.inf and by_rows <= by_variables):
+    if by_rows < np.inf and by_rows <= by_variables:
         a = primal_minimum(problem)
         if a is not None:
             return [a]
-        if method is not None:
-            return []
-    if method is not None:
-        return interior.minima(problem, method == "features")
     return interior.minima(problem) if by_variables < np.inf else []
 
 
@@ -217,7 +198,7 @@ class Face:
             state.go_to(a)
         if state.a is not best:
             state.go_to(best)
-        stalled = began - lowest <= STALL_RTOL * max(abs(value), abs(least))
+        stalled = began - lowest <= SUM_RTOL * max(abs(value), abs(least))
         return least == 0.0 or (idle >= STALL_FACE_STEPS and stalled and least <= STALL_GAP * abs(value))
 
     def _violating(self, rho: float, r: float) -> np.ndarray:
@@ -272,7 +253,7 @@ class Face:
             U, S, _ = np.linalg.svd(A, full_matrices=False)
         except np.linalg.LinAlgError:
             return np.zeros(len(face)), 1.0
-        kept = S > RANK_RTOL * S.max(initial=0.0)
+        kept = S > interior.ROUNDOFF_RTOL * S.max(initial=0.0)
         U = U[:, kept]
         along = right @ U
         rest = right - U @ along

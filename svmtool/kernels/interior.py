@@ -15,11 +15,11 @@ import numpy as np
 from svmtool.data.dense import DenseRows
 from svmtool.engine.interior import Path, refined
 from svmtool.errors import SvmtoolError
-from svmtool.kernels.problems import KernelProblem, LeastSquaresSvc, Points
+from svmtool.kernels.problems import KernelProblem, Points
 from svmtool.kernels.tiles import apart
 from svmtool.linalg.systems import Factored, mirror, restore_sum
 from svmtool.models.kernel_functions import LINEAR
-from svmtool.tolerances import MIN_POSITIVE
+from svmtool.tolerances import MIN_POSITIVE, SUM_RTOL
 
 MAX_VARIABLES = 2048  # variables at most: some seconds
 # a direct solution of m variables costs CUBE_COST m^3 + FIXED_COST values of kernel rows
@@ -28,9 +28,8 @@ MAX_ROW_ENTRIES = 1 << 22  # numbers in the rows of a linear kernel's variables;
 # By systems of d features it costs FEATURES_COST m (0.002 d^2 + d + 8) + FIXED_COST: 24 sets of 300 to 2,000 rows and
 # 4 to 128 features, C = 1 and 1e4, took 0.14 to 1.04 of that (median 0.34), seven of up to 45,568 variables 0.12 to 1.1
 FEATURES_COST = 500.0
-RESIDUAL_RTOL = 1e-13  # relative complementarity and residuals that no step improves
+ROUNDOFF_RTOL = 1e-13  # relative complementarity and residuals that no step improves, and singular values of rows
 BOUND_RATIO = 1e3  # a variable is set to a bound if it is this many times nearer to it than its multiplier to zero
-MAX_SHIFT_SHARE = 1e-12  # a shift by more than this share of the largest diagonal entry means an indefinite matrix
 
 
 def kernel_matrix(points: Points) -> np.ndarray:
@@ -65,12 +64,11 @@ def cost(problem: KernelProblem) -> float:
     return CUBE_COST * m**3 + FIXED_COST if m <= MAX_VARIABLES else np.inf
 
 
-def minima(problem: KernelProblem, thin: bool | None = None) -> list[np.ndarray]:
+def minima(problem: KernelProblem) -> list[np.ndarray]:
     """Return feasible a f8[m] close to the minimum; none if round-off or an indefinite kernel prevents it.
 
     In the first, variables are set to bounds according to the multipliers.  The second is the last iterate: if
     round-off ends the search early, setting variables to bounds may increase the value.
-    thin: whether the systems are of a linear kernel's features; None: where `by_features` says so.
     All bounds must be finite.  Raises EndedError if the run ends meanwhile.
     """
     used = np.flatnonzero(problem.upper > 0.0)
@@ -80,7 +78,6 @@ def minima(problem: KernelProblem, thin: bool | None = None) -> list[np.ndarray]
     sides = [y > 0, y < 0] if problem.two_sums else [np.ones(len(y), bool)]
     sides = [side for side in sides if np.any(side)]
     E = np.stack([np.where(side, y, 0.0) for side in sides])
-    thin = by_features(problem) if thin is None else thin
     curvature, slope = float(np.abs(problem.diagonal()[row]).max()), float(np.abs(problem.p[used]).max())
     unit = float(upper.max())  # a = unit x, so that x is about 1
     if problem.floor == 0.0 and slope > 0.0 and curvature > 0.0:
@@ -90,7 +87,7 @@ def minima(problem: KernelProblem, thin: bool | None = None) -> list[np.ndarray]
         size = max(float(np.abs(p).max()), unit * unit * curvature)
         if not 0.0 < size < np.inf:
             return []
-        if thin:
+        if by_features(problem):
             Q: np.ndarray | _Thin = _Thin(problem.rows.dense_of(row) * (unit / size**0.5 * y)[:, None])
         else:
             K = kernel_matrix(problem.points)[np.ix_(row, row)]
@@ -191,22 +188,17 @@ class _Box(Path):
                 best = self.gap
                 low, high = (x <= slack) & (x * BOUND_RATIO < z * u), (slack < x) & (slack * BOUND_RATIO < w * u)
                 found = [np.where(low, 0.0, np.where(high, u, x)), x.copy()]
-            if self.gap <= RESIDUAL_RTOL or (self.products <= RESIDUAL_RTOL and self.gap > best):  # round-off is left
+            if self.gap <= ROUNDOFF_RTOL or (self.products <= ROUNDOFF_RTOL and self.gap > best):  # round-off is left
                 break
         return found
 
 
-def least_squares(problem: LeastSquaresSvc) -> np.ndarray | None:
-    """c f8[n] of (K + shift + D) c = y, or of that with sum c = 0 and a free constant; see LeastSquaresSvc.
+def least_squares(K: np.ndarray, y: np.ndarray, cost: np.ndarray, shift: float) -> np.ndarray | None:
+    """c f8[n] of (K + shift + D) c = y, with a shift of 0 of that with sum c = 0 and a free constant.
 
-    None if numbers overflow or the kernel is not positive semidefinite.  Raises EndedError if the run ends meanwhile.
+    K f8 (n, n); see LeastSquaresSvc.  None if numbers overflow or the kernel is not positive semidefinite.  Raises
+    EndedError if the run ends meanwhile.
     """
-    K = kernel_matrix(problem.points)
-    return solution_of_squares(K, problem.y, problem.cost, problem.shift)
-
-
-def solution_of_squares(K: np.ndarray, y: np.ndarray, cost: np.ndarray, shift: float) -> np.ndarray | None:
-    """`least_squares`, K f8 (n, n) given; a shift of 0 means a free constant."""
     scale = np.sqrt(2.0 * cost)
     H = scale[:, None] * (K + shift) * scale
     H.flat[:: len(H) + 1] += 1.0
@@ -214,7 +206,7 @@ def solution_of_squares(K: np.ndarray, y: np.ndarray, cost: np.ndarray, shift: f
         factor = Factored(H)
     except SvmtoolError:
         return None
-    if factor.shift > MAX_SHIFT_SHARE * float(H.diagonal().max()):
+    if factor.shift > SUM_RTOL * float(H.diagonal().max()):  # more than round-off: the matrix is indefinite
         return None
 
     def solve(g: np.ndarray) -> np.ndarray:

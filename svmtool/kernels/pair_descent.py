@@ -12,20 +12,19 @@ import numpy as np
 
 from svmtool import limits
 from svmtool.compiled.loops.kernel import working_set_loops as loops
-from svmtool.kernels.decomposition import MAX_SET_SIZE, Decomposition
+from svmtool.kernels.decomposition import FIRST_SET_SIZE, MAX_SET_SIZE, Decomposition, largest
 from svmtool.kernels.problems import KernelProblem
 from svmtool.kernels.rows import large_array
 from svmtool.tolerances import MIB
 
-LANES, EXCLUDED, NOT_STORED = int(loops.LANES), float(loops.EXCLUDED), np.int64(int(loops.NOT_STORED) - 2**64)
-MAX_STEPS_EACH = 100  # steps for each variable of a working set, at most: a round is short enough to be interrupted
-VIOLATION_SHARE = 0.1  # a subproblem is solved to this share of the violation among all variables ...
-TOLERANCE_SHARE = 0.5  # ... but to no less than this share of the tolerance
+LANES, NOT_STORED = int(loops.LANES), np.int64(int(loops.NOT_STORED) - 2**64)
+STEPS_EACH, EPS_SHARE, VIOLATION_SHARE = int(loops.STEPS_EACH), float(loops.EPS_SHARE), float(loops.VIOLATION_SHARE)
+TOLERANCE_SHARE = 0.5  # a working set's steps end at no less than this share of the tolerance
 NEGLIGIBLE_ERROR = 0.1  # share of the tolerance up to which errors of f do not matter
 WHOLE_STEPS_EACH = 10  # steps for each variable among all of them, at most, in a round
 # Steps choose among all of up to MAX_WHOLE_VARIABLES variables if memory holds MIN_STORED_ROWS rows: on nine sets of
 # 2,000 to 11,000 rows this took 0.55 to 0.92 of working sets' time on seven, 1.2 to 1.4 on two.
-MAX_WHOLE_VARIABLES, MIN_STORED_ROWS = 12288, 256
+MAX_WHOLE_VARIABLES, MIN_STORED_ROWS = 4 * MAX_SET_SIZE, FIRST_SET_SIZE
 # share of the memory for kernel rows: the whole matrix of a pair of classes with its lanes; a pair's share of -m is
 # twice as much (training/kernel/fit.py)
 WHOLE_MEMORY_SHARE = 0.6
@@ -33,7 +32,7 @@ MIN_ROWS_MB = 2.0  # that small problems may take whatever -m says
 MIN_CALL_VALUES = 1 << 15  # kernel values that a call computes at least; it computes at least one row ...
 STORED_ROWS_PER_NEW_ROW = 4  # ... for each this many that are stored, or that a tile has
 PAIR_CALL_COST = 5e5  # fixed cost of a call, in values of kernel rows
-CALL_VALUES = 1 << 22  # kernel values that a call of steps among all variables may read: some hundredths of a second
+CALL_VALUES = 1 << 22  # kernel values that a call of steps may read: some hundredths of a second
 
 _thread = threading.local()  # .buffer: see _buffer
 
@@ -63,7 +62,7 @@ class PairDescent:
         part = _Subproblem(cut, p.y[filled], np.zeros(len(filled)), state.a[filled], state.F[filled])
         part.upper[place] = p.upper[chosen]  # padding variables cannot move
         places = np.arange(len(filled)) * len(filled)
-        steps = Steps(part, np.diagonal(K).copy())(K, places, tolerance, MAX_STEPS_EACH * len(chosen))
+        steps = Steps(part, np.diagonal(K).copy())(K, places, tolerance, STEPS_EACH * len(chosen))
         self.work += float(steps + len(filled)) * len(filled) + PAIR_CALL_COST
         return part.a[place]
 
@@ -147,19 +146,22 @@ class WholeDescent:
             wanted = int(steps.wanted[0])
             if wanted < 0 or self.count == self.max_rows:
                 break
-            self._compute(wanted, self.F + steps.rising, self.F + steps.falling)
+            self._compute(wanted, steps.rising == 0.0, steps.falling == 0.0)
         self.work += float(taken) * self.l + PAIR_CALL_COST
         self.full, self.hard = wanted >= 0, taken >= remaining
         return state.follow(self.a[self.place], self.F[self.place])
 
     def _compute(self, wanted: int, rising: np.ndarray, falling: np.ndarray) -> None:
-        """Compute the kernel row of the variable `wanted`, and those of the most violating variables that have none."""
+        """Compute the kernel row of the variable `wanted`, and those of the most violating variables that have none.
+
+        rising, falling bool[l]: whether y a may grow, and shrink.
+        """
         limits.check()
         known = self.places != NOT_STORED
         worthwhile = max(max(self.count, self.columns.height) // STORED_ROWS_PER_NEW_ROW, MIN_CALL_VALUES // self.l)
         more = min(self.max_rows - self.count - 1, worthwhile) // 2
-        high, low = np.where(known, -np.inf, rising), np.where(known, -np.inf, -falling)
-        needed = np.concatenate([[wanted], _largest(high, more), _largest(low, more)])
+        high, low = np.where(rising & ~known, self.F, -np.inf), np.where(falling & ~known, -self.F, -np.inf)
+        needed = np.concatenate([[wanted], largest(high, more), largest(low, more)])
         chosen = np.zeros(self.state.rows.n, bool)
         chosen[self.points[needed]] = True
         points = np.flatnonzero(chosen)
@@ -190,13 +192,6 @@ def _buffer(size: int, dtype: np.dtype) -> np.ndarray:
         _thread.buffer = np.empty(0, np.float32)  # freed before a larger one is allocated
         _thread.buffer = large_array(size, dtype)
     return _thread.buffer.view(dtype)
-
-
-def _largest(values: np.ndarray, count: int) -> np.ndarray:
-    """Places of the `count` largest values above -EXCLUDED, in no order."""
-    first = max(len(values) - count, 0)
-    places = np.argpartition(values, first)[first:] if first < len(values) else np.empty(0, np.int64)
-    return places[values[places] > -0.5 * EXCLUDED]
 
 
 class _Subproblem(NamedTuple):

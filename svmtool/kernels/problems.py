@@ -15,13 +15,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from svmtool import limits
+from svmtool.data.dense import DenseRows
 from svmtool.data.row_storage import Rows
 from svmtool.kernels.results import DecisionFunction, KernelResult
+from svmtool.models.kernel import KernelModel
 from svmtool.models.kernel_functions import MAX_DOUBLE_EXPONENT, POLYNOMIAL, RBF, UNDERFLOW_EXPONENT, Kernel
 from svmtool.objectives import one_class
 from svmtool.objectives.one_class import ORIGIN_IN_HULL, ORIGIN_IN_REDUCED_HULL, is_zero
 from svmtool.params import NO_OPTIONS
 from svmtool.tolerances import EPS, MIN_POSITIVE, MIN_VALUE_SHARE, SUM_ROUNDOFF, SUM_RTOL
+
+BATCH_ROWS = 4096  # rows of a dense matrix that are converted at a time
 
 
 class Points(NamedTuple):
@@ -42,6 +47,23 @@ class Points(NamedTuple):
         if self.rows is not None:
             return self._replace(rows=self.rows.take(chosen))
         return self._replace(matrix=self.matrix[np.ix_(chosen, chosen)])
+
+    def sums(self, coef: np.ndarray, chosen: np.ndarray | None = None) -> np.ndarray:
+        """sum_i coef_i K(x_i, .) of the rows `chosen` (i8; None: all) in double precision by svm-predict's code, f8."""
+        used, rows = np.flatnonzero(coef), self.rows
+        if rows is None:
+            return coef[used] @ (self.matrix[used] if chosen is None else self.matrix[np.ix_(used, chosen)])
+        support = rows.take(used).as_csr()
+        arguments = "epsilon_svr", self.kernel, None, 2, np.zeros(1), coef[None, used], None
+        scores = KernelModel(*arguments, *support.csr_arrays).scores
+        rows = rows if chosen is None else rows.take(chosen)
+        at_once = BATCH_ROWS if isinstance(rows, DenseRows) else max(rows.n, 1)
+        f = np.empty(rows.n)
+        for lo in range(0, rows.n, at_once):
+            limits.check()
+            part = rows.take(np.arange(lo, min(lo + at_once, rows.n))) if at_once < rows.n else rows
+            scores.decide(part.as_csr(), part.n, f[lo : lo + part.n])
+        return f
 
     def without_features(self, chosen: np.ndarray, norms: np.ndarray | None) -> Points:
         """`take` with the norms (f8[n], of all rows) in place of the features: enough for a result without weights."""

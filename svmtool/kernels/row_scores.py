@@ -13,16 +13,6 @@ from svmtool.data.row_storage import Rows
 from svmtool.kernels.problems import HardOneClass
 
 
-def inner_products(rows: Rows, some: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """f8 (some, others): x_i.x_j between two sets of rows (i8), which have no bias feature."""
-    if isinstance(rows, DenseRows):
-        return rows.X[some] @ rows.X[others].T
-    P, right, ones = np.empty((len(some), len(others))), rows.take(others), np.ones(len(others))
-    for k in range(len(some)):
-        right.margins(rows.take(some[k : k + 1]).transpose_product(np.ones(1)), ones, P[k])
-    return P
-
-
 class LinearRowScores:
     """Scores of n rows without a kernel.
 
@@ -38,8 +28,14 @@ class LinearRowScores:
         self.w, self.z = np.zeros(rows.d), np.zeros(rows.n)
 
     def inner(self, some: np.ndarray, others: np.ndarray) -> np.ndarray:
-        """f8 (some, others): K between two sets of rows (i8)."""
-        return inner_products(self.rows, some, others)
+        """f8 (some, others): K between two sets of rows (i8), which have no bias feature."""
+        rows = self.rows
+        if isinstance(rows, DenseRows):
+            return rows.X[some] @ rows.X[others].T
+        P, right, ones = np.empty((len(some), len(others))), rows.take(others), np.ones(len(others))
+        for k in range(len(some)):
+            right.margins(rows.take(some[k : k + 1]).transpose_product(np.ones(1)), ones, P[k])
+        return P
 
     def set_point(self, rows: np.ndarray, a: np.ndarray) -> None:
         """Set a to a_k at row rows[k] (i8, each once) and 0 elsewhere; EndedError leaves a and z unchanged."""
@@ -65,21 +61,14 @@ class KernelValues:
     """K between rows of a problem with a kernel, in double precision."""
 
     def __init__(self, problem: HardOneClass):
-        from svmtool.kernels.tiles import apart
+        from svmtool.kernels.tiles import tiles_of
 
         self.problem = problem
-        if problem.rows is not None:
-            self.norms, self.apart = problem.rows.square_norms(), apart(problem.rows, problem.rows)
+        self.tiles = tiles_of(problem.rows, problem.kernel, problem.matrix, np.float64)
 
     def inner(self, some: np.ndarray, others: np.ndarray) -> np.ndarray:
         """See LinearRowScores."""
-        problem = self.problem
-        if problem.rows is None:
-            return problem.matrix[np.ix_(some, others)]
-        values = inner_products(problem.rows, some, others)
-        between = self.apart
-        problem.kernel.finish(values, self.norms[some], self.norms[others], lambda i, j: between(some[i], others[j]))
-        return values
+        return self.tiles.take(others).all_values(self.tiles.take(some))
 
 
 class KernelRowScores(KernelValues):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -15,11 +16,9 @@ from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.kernels.problems import KernelProblem
 from svmtool.kernels.tiles import Tiles, tiles_of
-from svmtool.models.kernel import KernelModel
 from svmtool.models.kernel_functions import LINEAR
 from svmtool.tolerances import MIB
 
-BATCH_ROWS = 4096  # support vectors, and rows of a dense matrix, that `exact_sum` converts at a time
 SINGLE_ROUNDOFF, DOUBLE_ROUNDOFF = 5e-7, 1e-15  # several times the error of a value, relative to sqrt(K_ii K_jj)
 
 
@@ -54,18 +53,12 @@ class KernelRows:
 
     def values(self, chosen: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Return K (chosen, columns): K between two sets of rows (i8)."""
-        targets, others = self.tiles.take(chosen), self.tiles.take(columns)
-        width = self.tiles.width
         out: np.ndarray = np.empty((len(chosen), len(columns)), self.tiles.dtype)
 
-        def work(b: int) -> None:
-            limits.check()
-            lo, hi = b * width, min((b + 1) * width, len(columns))
-            P: np.ndarray = np.empty((len(chosen), hi - lo), self.tiles.dtype)
-            others.fill(targets, lo, hi, P)
-            out[:, lo:hi] = P
+        def keep(first: int, last: int, lo: int, hi: int, tile: np.ndarray) -> None:
+            out[first:last, lo:hi] = tile
 
-        run_blocks(work, -(-len(columns) // width))
+        _each_tile(self.tiles.take(chosen), self.tiles.take(columns), keep)
         return out
 
     def block(self, chosen: np.ndarray, out: np.ndarray) -> None:
@@ -100,26 +93,19 @@ class KernelRows:
         self.clock += 1
         self.used[slots[kept]] = self.clock
         new = self._reserve(chosen[missing][: np.count_nonzero(keep[missing])])
-        targets = self.tiles.take(chosen[missing])
         c_kept, c_missing, kept_slots, every = c[kept], c[missing], slots[kept], np.arange(len(missing))
-        n, width, height = self.n, self.tiles.width, self.tiles.height
-        groups = [(k, min(k + height, len(missing))) for k in range(0, len(missing), height)]
-        parts = [targets.part(first, last) for first, last in groups]
+        n = self.n
 
-        def work(b: int) -> None:
-            lo, hi = b * width, min((b + 1) * width, n)
+        def add_kept(lo: int, hi: int) -> None:
             loops.add_stored(self.store, kept_slots, c_kept, f, n, lo, hi)
-            P: np.ndarray = np.empty((min(height, len(missing)), hi - lo), self.tiles.dtype)
-            for (first, last), part in zip(groups, parts, strict=True):
-                limits.check()
-                tile = P[: last - first]
-                self.tiles.fill(part, lo, hi, tile)
-                loops.add_stored(tile, every[: part.n], c_missing[first:last], f[lo:hi], hi - lo, 0, hi - lo)
-                place = new[first:last]
-                if len(place):
-                    self.store.reshape(self.capacity, n)[place, lo:hi] = tile[: len(place)]
 
-        run_blocks(work, -(-n // width))
+        def add_missing(first: int, last: int, lo: int, hi: int, tile: np.ndarray) -> None:
+            loops.add_stored(tile, every[: last - first], c_missing[first:last], f[lo:hi], hi - lo, 0, hi - lo)
+            place = new[first:last]
+            if len(place):
+                self.store.reshape(self.capacity, n)[place, lo:hi] = tile[: len(place)]
+
+        _each_tile(self.tiles.take(chosen[missing]), self.tiles, add_missing, add_kept)
 
     def hold(self, chosen: np.ndarray) -> np.ndarray:
         """Store the rows `chosen` (i8, at most `capacity`, each once); return their slots, i8.
@@ -130,22 +116,13 @@ class KernelRows:
         missing = chosen[self.slot[chosen] < 0]
         self.used[self.slot[chosen[self.slot[chosen] >= 0]]] = self.clock
         self._reserve(missing)
-        slots = self.slot[missing]
-        n, width, height, store = self.n, self.tiles.width, self.tiles.height, self.store.reshape(self.capacity, self.n)
-        targets = self.tiles.take(missing)
-        groups = [(k, min(k + height, len(missing))) for k in range(0, len(missing), height)]
-        parts = [targets.part(first, last) for first, last in groups]
+        slots, store = self.slot[missing], self.store.reshape(self.capacity, self.n)
 
-        def work(b: int) -> None:
-            lo, hi = b * width, min((b + 1) * width, n)
-            P: np.ndarray = np.empty((min(height, len(missing)), hi - lo), self.tiles.dtype)
-            for (first, last), part in zip(groups, parts, strict=True):
-                limits.check()
-                self.tiles.fill(part, lo, hi, P[: last - first])
-                store[slots[first:last], lo:hi] = P[: last - first]
+        def keep(first: int, last: int, lo: int, hi: int, tile: np.ndarray) -> None:
+            store[slots[first:last], lo:hi] = tile
 
         if len(missing):
-            run_blocks(work, -(-n // width))
+            _each_tile(self.tiles.take(missing), self.tiles, keep)
         return self.slot[chosen]
 
     def _reserve(self, rows: np.ndarray) -> np.ndarray:
@@ -160,6 +137,29 @@ class KernelRows:
         self.slot[rows[:count]] = free
         self.used[free] = self.clock
         return free
+
+
+def _each_tile(
+    targets: Tiles, others: Tiles, use: Callable[[int, int, int, int, np.ndarray], None],
+    begin: Callable[[int, int], None] = lambda lo, hi: None,
+) -> None:  # fmt: skip
+    """Call use(first, last, lo, hi, K) for the tiles K between targets first .. last-1 and columns lo .. hi-1.
+
+    Each thread takes all tiles of some columns, after begin(lo, hi).
+    """
+    width, height = others.width, others.height
+    parts = [(k, targets.part(k, min(k + height, targets.n))) for k in range(0, targets.n, height)]
+
+    def work(b: int) -> None:
+        lo, hi = b * width, min((b + 1) * width, others.n)
+        begin(lo, hi)
+        P: np.ndarray = np.empty((min(height, targets.n), hi - lo), others.dtype)
+        for first, part in parts:
+            limits.check()
+            others.fill(part, lo, hi, P[: part.n])
+            use(first, first + part.n, lo, hi, P[: part.n])
+
+    run_blocks(work, -(-others.n // width))
 
 
 class LinearRows(KernelRows):
@@ -203,44 +203,13 @@ def large_array(size: int, dtype: type = np.float32) -> np.ndarray:
     return np.frombuffer(memory, dtype, size)
 
 
-def exact_sum(
-    problem: KernelProblem, coef: np.ndarray, chosen: np.ndarray | None = None, part: int = BATCH_ROWS
-) -> np.ndarray:
-    """sum_i coef_i K(x_i, .) over the training rows `chosen` (i8; None: all) in double precision, f8.
-
-    These are decision values without their rho, as svm-predict computes them.  part: rows converted at a time.
-    """
+def exact_sum(problem: KernelProblem, coef: np.ndarray) -> np.ndarray:
+    """sum_i coef_i K(x_i, .) of all training rows in double precision, f8[n]: of a linear kernel by its weights."""
+    rows = problem.rows
+    if rows is None or problem.kernel.kind != LINEAR:
+        return problem.points.sums(coef)
     used = np.flatnonzero(coef)
-    if problem.rows is None:
-        return coef[used] @ (problem.matrix[used] if chosen is None else problem.matrix[np.ix_(used, chosen)])
-    rows = problem.rows if chosen is None else problem.rows.take(chosen)
-    f = np.zeros(rows.n)
-    if problem.kernel.kind == LINEAR:
-        rows.margins(_weights(problem.rows, coef, used, part), np.ones(rows.n), f)
-        return f
-    step = part if isinstance(rows, DenseRows) else max(rows.n, 1)
-    for first in range(0, len(used), part):
-        batch = used[first : first + part]
-        support = problem.rows.take(batch).as_csr()
-        scores = KernelModel(
-            "epsilon_svr", problem.kernel, None, 2, np.zeros(1), coef[batch][None, :], None, support.indptr,
-            support.indices, support.values,
-        ).scores  # fmt: skip
-        for lo in range(0, rows.n, step):
-            here = (rows.take(np.arange(lo, min(lo + step, rows.n))) if step < rows.n else rows).as_csr()
-            values = np.empty(here.n)
-            scores.decide(here, here.n, values)
-            f[lo : lo + here.n] += values
+    w, rest, f = np.zeros(rows.d), np.zeros(rows.d), np.empty(rows.n)
+    pair_weights(*rows.take(used).as_csr().csr_arrays, coef[used], np.array([0, len(used)]), w, rest, 1, 1)
+    rows.margins(w + rest, np.ones(rows.n), f)
     return f
-
-
-def _weights(rows: CsrRows | DenseRows, coef: np.ndarray, used: np.ndarray, part: int) -> np.ndarray:
-    """sum_i coef_i x_i over the rows `used` (i8) as svm-predict computes it, f8[d]."""
-    w, rest = np.zeros(rows.d), np.zeros(rows.d)
-    for first in range(0, len(used), part):
-        limits.check()
-        batch = used[first : first + part]
-        support = rows.take(batch).as_csr()
-        ends = np.array([0, len(batch)])
-        pair_weights(*support.csr_arrays, coef[batch], ends, w, rest, 1, 1)
-    return w + rest

@@ -50,6 +50,12 @@ class Tiles(ABC):
     def fill(self, targets: Tiles, lo: int, hi: int, P: np.ndarray) -> None:
         """P (targets.n, hi - lo) of `dtype`, C order: kernel values between the targets and rows lo .. hi-1."""
 
+    def all_values(self, targets: Tiles) -> np.ndarray:
+        """K (targets.n, n) of `dtype`."""
+        K: np.ndarray = np.empty((targets.n, self.n), self.dtype)
+        self.fill(targets, 0, self.n, K)
+        return K
+
     def diagonal(self) -> np.ndarray:
         """K(x_i, x_i), f8[n]; RBF's is 1."""
         return np.ones(self.n)
@@ -152,9 +158,7 @@ class Double(Tiles):
             return
         self.kernel.finish(products, targets.norms, self.norms[lo:hi], apart(targets.rows, self.rows, lo))
         if products is not P:
-            with np.errstate(
-                over="ignore"
-            ):  # values beyond single precision become infinite: solvers end and report it
+            with np.errstate(over="ignore"):  # beyond single precision: infinite, which solvers report
                 P[:] = products
 
     def _products(self, left: CsrRows | DenseRows, lo: int, hi: int, P: np.ndarray) -> np.ndarray:
@@ -167,9 +171,7 @@ class Double(Tiles):
             return np.matmul(dense(left, 0, left.n), dense(self.rows, lo, hi).T, out=P)
 
     def diagonal(self) -> np.ndarray:
-        squares = self.norms[:, None].copy()
-        self.kernel.finish(squares, self.norms, np.zeros(1))
-        return squares[:, 0] if self.kernel.kind != RBF else np.ones(self.n)
+        return self.kernel.of_itself(self.norms)
 
 
 class Given(Tiles):

@@ -30,6 +30,7 @@ from svmtool.engine.slower import Slower
 from svmtool.kernels import direct
 from svmtool.kernels.decomposition import Decomposition, ViolatingSets
 from svmtool.kernels.pair_descent import (
+    EPS_SHARE,
     MAX_WHOLE_VARIABLES,
     NEGLIGIBLE_ERROR,
     TOLERANCE_SHARE,
@@ -47,8 +48,6 @@ from svmtool.solvers.shared.base import OPTIMAL, PRECISION, RULE, STEPS, Monitor
 from svmtool.solvers.shared.stalling import Progress
 from svmtool.tolerances import ROUNDOFF_GAP, SLOW_MIN_GAP, SUM_RTOL
 
-SET_SIZE = 2048  # variables of a working set, which may grow: see ViolatingSets
-WHOLE_EPS_SHARE = 0.9  # steps among all variables end at this share of eps, which leaves room for round-off
 MISLEADING_ERROR = 0.5  # share of the violation from which errors of f mislead steps
 AFTER_DIRECT = 8  # rounds before the first check of progress after a direct solution, where only round-off is left
 # Cost of a round for each variable without its subproblem, in values of kernel rows: 27 and 42 on two sets of 50,000
@@ -110,7 +109,7 @@ class _Run:
         self.lowest: tuple[float, np.ndarray] = np.inf, self.state.a  # the least value of the programme, and its point
         self.at_zero = value_at_zero(problem)[0]
         self.allowed = max_allowed_primal(problem) if problem.kernel.positive else -np.inf
-        self.slower: Slower | None = direct.slower(problem, eps if eps > 0.0 else monitor.gap or 0.0)
+        self.slower: Slower | None = Slower(direct.cost(problem), eps if eps > 0.0 else monitor.gap or 0.0)
         if method == "direct" and self.slower.cost == np.inf:
             raise ValueError("no direct solution: it needs finite costs, and few variables or a linear kernel")
         if self.slower.cost == np.inf:
@@ -249,7 +248,7 @@ class _Steps:
     def __init__(self, state: Decomposition, method: str, eps: float, work: float = 0.0):
         cache_mb = state.problem.cache_mb
         self.state, self.eps, self.whole, self.work, self.hard = state, eps, None, work, False
-        self.sets, self.pairs = ViolatingSets(SET_SIZE), PairDescent()
+        self.sets, self.pairs = ViolatingSets(), PairDescent()
         self.fits_double = WholeDescent.fits(state.problem, cache_mb, 8)
         fits = WholeDescent.fits(state.problem, cache_mb) if state.single else self.fits_double
         if method in ("whole", "direct") and fits:
@@ -260,7 +259,7 @@ class _Steps:
         state, eps, whole, by = self.state, self.eps, self.whole, self.whole or self.pairs
         before = by.work
         if whole is not None:
-            moved = whole.run(max(WHOLE_EPS_SHARE * eps, VIOLATION_SHARE * violation if eps == 0.0 else 0.0))
+            moved = whole.run(max(EPS_SHARE * eps, VIOLATION_SHARE * violation if eps == 0.0 else 0.0))
             self.hard = whole.hard and self.fits_double
             if not moved or whole.full:
                 self.whole, moved = None, True

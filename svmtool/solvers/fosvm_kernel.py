@@ -37,7 +37,6 @@ from svmtool.tolerances import MIB, ROUNDOFF_GAP
 EXACT_ROWS = 64  # rows of A beyond which decomposition is faster
 PART_GROWTH = 4  # the first part of the rows is the support and this many times as many others
 MAX_SUPPORT_SHARE = 0.5  # if more than this share of a part are support vectors, all rows are used
-WORKING_SET_SIZE = 2048  # rows of a working set
 COSTLY = Status("costly", False, "an exact solution costs less than more rounds")  # internal, never returned
 # Budget of SMO steps, in kernel values per m^2 for m rows in A: about four times the cost of the exact solution.  Of 12
 # sets (m 68 to 3241, gap 1e-3) all were solved within 200; ill-conditioned ones have no bound
@@ -123,7 +122,7 @@ def _decompose(problem: HardOneClass, monitor: Monitor, sample: Sample | None, a
             break
         drawn = sample.draw(part, sample.m)
         try:
-            z = exact_sum(problem, alpha, drawn)
+            z = points.sums(alpha, drawn)
         except EndedError:
             status = monitor.end()
             break
@@ -150,7 +149,7 @@ def _descend(
 ) -> tuple[Decomposition, Status]:
     """From alpha = start to the monitor's gap, by working sets of the rows that lie furthest from the plane."""
     state = Decomposition(problem, capacity_for_rows(problem.n, cache_mb), start)
-    sets, subproblem = ViolatingSets(WORKING_SET_SIZE), PairDescent()
+    sets, subproblem = ViolatingSets(), PairDescent()
     moved, progress = True, Progress(base.FIRST_CHECK_ROUNDS, base.STALL_ROUNDS)
     target_gap = monitor.gap or 0.0
     while True:

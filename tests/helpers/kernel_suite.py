@@ -113,7 +113,8 @@ def certified(problem, result: KernelResult) -> Certified:
         c = np.bincount(problem.row, problem.y * result.alpha, len(K))
         gradient = problem.y * (K @ c)[problem.row] + problem.p
         f = K @ function.coef
-    found = certificate_of(problem, result.alpha, gradient, result.rho, result.r, function.scale)
+    found = certificate_of(problem, result.alpha, gradient, result.rho, result.r)
+    found.primal, found.dual = function.scaled(found.primal), function.scaled(found.dual)
     return Certified(result, function, f - function.rho, found)
 
 

@@ -30,7 +30,7 @@ ALLOWED = {  # constant: why tests may patch it; what is patched no more must le
     "scaling.rescale.BUFFER_BYTES": "size of the output's buffer",
     "scaling.rescale.PIECE_PAIRS": "size of a block",
     "training.lines.FIRST_SECONDS": "no lines by the clock, which differ from run to run",
-    "solvers.alfpgm.SET_SIZE": "size of a working set: small problems take several",
+    "kernels.decomposition.SET_SIZE": "size of a working set: small problems take several",
     "formats.models.kernel.WHOLE": "writes too few digits, which fuzzing must find",
 }
 

@@ -10,6 +10,7 @@ from kernel_suite import run
 from svmtool import registry
 from svmtool.compiled import threads
 from svmtool.data.dense import DenseRows
+from svmtool.kernels.decomposition import SET_SIZE
 from svmtool.kernels.problems import HardOneClass, Points
 from svmtool.models.kernel_functions import Kernel
 from svmtool.objectives import one_class
@@ -55,7 +56,7 @@ def parts_of(s) -> list[int]:
 
 
 def test_more_rows_than_a_working_set():
-    n = fosvm_kernel.WORKING_SET_SIZE + 100
+    n = SET_SIZE + 100
     s = solve(cloud(n, 3, 16), KERNELS["narrow"], 0.01)
     assert parts_of(s) == [n] and s.short <= 0.01 and s.result.status is base.GAP
 

@@ -1,12 +1,11 @@
-"""Iterates any method for least squares with a kernel until its residuals are small enough."""
+"""Least squares with a kernel, by conjugate gradients until the residuals are small enough, or directly."""
 
 from __future__ import annotations
-
-from typing import Protocol
 
 import numpy as np
 
 from svmtool.kernels import interior
+from svmtool.kernels.conjugate import Conjugate
 from svmtool.kernels.least_squares import (
     FIRST_RESIDUAL_CHECK,
     MAX_EXCESS,
@@ -29,9 +28,8 @@ from svmtool.solvers.shared.base import (
     Rule,
 )
 from svmtool.solvers.shared.stalling import Progress
-from svmtool.tolerances import DIRECT_AFTER, ROUNDOFF_GAP
+from svmtool.tolerances import ROUNDOFF_GAP
 
-CALL_STEPS = 1000  # steps between two checks of limits and gap
 METHODS = {
     "cg": "conjugate gradients",
     "direct": "a direct solution, then conjugate gradients",
@@ -50,39 +48,24 @@ def solve(
     problem: LeastSquaresSvc, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str
 ) -> KernelResult:
     """Solve by conjugate gradients to residuals of rule.range, else to the monitor's gap."""
-    from svmtool.kernels.conjugate import Conjugate  # other solvers of kernel problems import this module, too
-
     if problem.n == 0:
         monitor.step(0.0, 0.0, 0.0)
         return KernelResult(np.zeros(0), 0.0, 0.0, 0.0, 0.0, 0, OPTIMAL, np.zeros(0))
     after = direct_after(problem) if method == "cg" else -1
-    return rounds(Conjugate(problem, problem.cache_mb, start), monitor, rule.range or 0.0, after)
-
-
-class Method(Protocol):
-    """An iterative method that updates the state; count: its steps so far."""
-
-    state: Residuals
-    count: int
-
-    def run(self, eps: float, max_steps: int) -> bool:
-        """Make at most `max_steps` steps; return False where the problem is not convex along one."""
-
-    def restart(self) -> None:
-        """Called after the residuals have been recomputed."""
+    return _rounds(Conjugate(problem, problem.cache_mb, start), monitor, rule.range or 0.0, after)
 
 
 def direct_after(problem: LeastSquaresSvc) -> float:
     """Steps after which a direct solution in double precision costs less than more steps; inf for many rows."""
-    return max(DIRECT_AFTER, problem.n) if problem.n <= interior.MAX_VARIABLES else np.inf
+    return problem.n if problem.n <= interior.MAX_VARIABLES else np.inf
 
 
-def rounds(method: Method, monitor: Monitor, eps: float, direct_after: float = np.inf) -> KernelResult:
+def _rounds(steps: Conjugate, monitor: Monitor, eps: float, direct_after: float) -> KernelResult:
     """Run to residuals (the gradient of the dual) of eps, 0: to the monitor's gap.
 
     direct_after: steps after which the run continues from a direct solution, also where steps fail before; inf: never.
     """
-    state = method.state
+    state = steps.state
     at_zero = float(np.sum(state.problem.cost))  # the primal value of w = 0, which no dual value exceeds
     directly = direct_after < np.inf
     least = min(state.values()[0], 0.0) - MAX_EXCESS * at_zero
@@ -96,20 +79,20 @@ def rounds(method: Method, monitor: Monitor, eps: float, direct_after: float = n
         try:
             if not exact and (not sound or close or state.error() > NEGLIGIBLE_RESIDUAL_ERROR * max(worst, eps)):
                 state.refresh()
-                method.restart()
+                steps.restart()
                 convex = True
                 continue
             status = monitor.step(dual + gap, dual, relative_gap, violation=worst)
             if worst <= eps and status is not GAP:
                 status = RULE if eps > 0.0 else OPTIMAL
-            elif status is None and monitor.max_iter is not None and method.count >= monitor.max_iter:
+            elif status is None and monitor.max_iter is not None and steps.count >= monitor.max_iter:
                 status = ITERATIONS
             elif status is None:
                 still = progress.stalls(min(gap, at_zero - dual), dual, -dual if exact and sound else None)
-                if directly and (not sound or still or method.count > direct_after):
+                if directly and (not sound or still or steps.count > direct_after):
                     directly = False
                     if _go_to_solution(state, least):
-                        method.restart()
+                        steps.restart()
                         convex, progress = True, Progress(FIRST_RESIDUAL_CHECK, base.STALL_ROUNDS)
                         continue
                 if not sound:
@@ -117,12 +100,16 @@ def rounds(method: Method, monitor: Monitor, eps: float, direct_after: float = n
                 elif still:
                     status = OPTIMAL if relative_gap <= ROUNDOFF_GAP else PRECISION
             if status is not None:
-                return state.result(method.count, status)
-            max_steps = CALL_STEPS if monitor.max_iter is None else min(CALL_STEPS, monitor.max_iter - method.count)
-            convex = method.run(eps, max_steps)
+                return state.result(steps.count, status)
+            convex = steps.step()
         except EndedError:
             state.c, state.e = before
-            return state.result(method.count, monitor.end())
+            return state.result(steps.count, monitor.end())
+
+
+def _direct_solution(problem: LeastSquaresSvc) -> np.ndarray | None:
+    """See interior.least_squares."""
+    return interior.least_squares(interior.kernel_matrix(problem.points), problem.y, problem.cost, problem.shift)
 
 
 def _go_to_solution(state: Residuals, least: float) -> bool:
@@ -131,7 +118,7 @@ def _go_to_solution(state: Residuals, least: float) -> bool:
     Better: the gap is smaller, and the dual value at least `least`.
     """
     before, (_, gap) = state.c, state.values()
-    c = interior.least_squares(state.problem)
+    c = _direct_solution(state.problem)
     if c is None:
         return False
     for point in (c, before):
@@ -148,7 +135,7 @@ def directly(problem: LeastSquaresSvc, monitor: Monitor, *_: object) -> KernelRe
     if not 0 < problem.n <= interior.MAX_VARIABLES:
         return None
     state = Residuals(problem, 0.0)
-    c = interior.least_squares(problem)
+    c = _direct_solution(problem)
     if c is None:
         return None
     state.c = c

@@ -63,7 +63,7 @@ class _Folds:
         points = pairs.points.take(pairs.rows(k))
         self.pairs, self.k, self.fitting, self.kernel = pairs, k, fitting, points.kernel
         tiles = tiles_of(points.rows, points.kernel, points.matrix, np.float64)
-        self.K = fused_pairs.values_between(tiles, tiles)
+        self.K = tiles.all_values(tiles)
         self.norms = None if points.rows is None else points.rows.square_norms()
 
     def held(self, order: np.ndarray, starts: np.ndarray) -> list[Held | None]:

@@ -11,6 +11,7 @@ has left open, are solved alone.
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -20,20 +21,28 @@ from typing import Any
 
 import numpy as np
 
-from svmtool.certify.kernel import KERNEL_VALUE_RTOL, MAX_WIDENING, best_constant, certificate_of
+from svmtool.certify.kernel import (
+    KERNEL_VALUE_RTOL,
+    MAX_WIDENING,
+    MIN_LATE_ROWS,
+    SEED,
+    best_constant,
+    certificate_of,
+)
 from svmtool.certify.linear import Certificate
 from svmtool.compiled.loops.kernel import class_pair_loops as loops
 from svmtool.compiled.threads import run_blocks
 from svmtool.data.row_storage import draw_rows
 from svmtool.kernels import interior
 from svmtool.kernels.direct import START_VALUES
+from svmtool.kernels.pair_descent import CALL_VALUES
 from svmtool.kernels.problems import KernelProblem, Norms, Points, relative
 from svmtool.kernels.results import DecisionFunction, KernelResult
 from svmtool.kernels.tiles import Double, Tiles, tiles_of
 from svmtool.models.kernel import KernelModel
 from svmtool.numbers import distinct
 from svmtool.params import Settings, tolerance
-from svmtool.solvers.shared.base import CONFIRMED_GAP, GAP, INDEFINITE, ITERATIONS, OPTIMAL, RULE
+from svmtool.solvers.shared.base import CONFIRMED_GAP, GAP, ITERATIONS, OPTIMAL, RULE
 from svmtool.tolerances import MIB, ROUNDOFF_GAP, SLOW_MIN_GAP
 from svmtool.training.kernel import verify
 from svmtool.training.kernel.dataset import ClassPairs
@@ -43,16 +52,13 @@ MAX_PAIR_ROWS = 512  # of a pair; on 16 sets of 3 to 77 classes ten were faster,
 # If a single pair also uses kernel values in double precision: with 2048 in all cases two such sets took 0.4 and 0.6 of
 # the time, three others 1.1 to 1.7 times as long.
 MAX_DOUBLE_ROWS = 2048
-STRIP_VALUES = 1 << 20  # kernel values between a class and some others computed at a time: 8 MB
+STRIP_VALUES = 1 << 20  # kernel values between a class and some others, or decision values, computed at a time: 8 MB
 METHOD = "pairs of classes, many in one compiled call"
 MEMORY_SHARE = 0.5  # share of -m for the blocks within classes
-CHECKED_VALUES = 1 << 20  # kernel values and decision values that are computed a second time, ...
-MIN_CHECKED_ROWS = 64  # ... but of at least this many rows
 # Costs of certifying, in multiplications.  On 13 sets (3 to 26 classes, 10 to 617 features, 180 to 1,500 rows) one took
 # 0.15 to 0.52 ns; `exact` is chosen on all, and certifying pairs alone took 1.3 to 2.9 times as long.
 VALUE_COST = 10.0  # of a kernel value besides those of its features
 PAIR_COST = float(1 << 19)  # of one pair besides its kernel values
-CHECK_SEED = 1
 
 
 class Batch(ABC):
@@ -118,7 +124,7 @@ class Batch(ABC):
         def block(b: int) -> None:
             c = used[b]
             parts[c] = self.tiles.take(np.arange(self.ends[c], self.ends[c + 1]))
-            own[c] = values_between(parts[c], parts[c])
+            own[c] = parts[c].all_values(parts[c])
             self.largest[c] = np.abs(np.diag(own[c])).max()
 
         def row(i: int) -> None:
@@ -149,7 +155,7 @@ class Batch(ABC):
     def _kernel(self, targets: Tiles, classes: list[int]) -> np.ndarray:
         """K f8 (targets, rows of `classes`)."""
         columns = np.concatenate([np.arange(self.ends[c], self.ends[c + 1]) for c in classes])
-        return values_between(targets, self.tiles.take(columns))
+        return self.tiles.take(columns).all_values(targets)
 
     @abstractmethod
     def _strip(self, i: int, some: list[int], part: Tiles, own: dict[int, np.ndarray]) -> list[int]:
@@ -200,7 +206,7 @@ class Batch(ABC):
         if self.points.rows is None or not self.done:
             return 0.0, ""
         scores = _Scores(self)
-        sampled = np.arange(n) if scores.at_once >= n else draw_rows(n, n // scores.at_once, CHECK_SEED)
+        sampled = np.arange(n) if scores.at_once >= n else draw_rows(n, n // scores.at_once, SEED)
         known = np.zeros(len(self.pairs), bool)
         known[self.done] = True
         size, worst = self._sizes(), 0.0
@@ -224,24 +230,14 @@ class Batch(ABC):
         return slice(ends[i], ends[i + 1]), slice(ends[j], ends[j + 1])
 
 
-def values_between(targets: Tiles, others: Tiles) -> np.ndarray:
-    """K f8 (targets, others)."""
-    K = np.empty((targets.n, others.n))
-    others.fill(targets, 0, others.n, K)
-    return K
-
-
-def exact(batch: Batch, alone: float = PAIR_COST) -> np.ndarray | None:
-    """Batch.F from the decision values of svm-predict; None if certifying the pairs one by one costs less.
-
-    alone: multiplications that certifying one pair takes besides its kernel values.
-    """
+def exact(batch: Batch) -> np.ndarray | None:
+    """Batch.F from the decision values of svm-predict; None if certifying the pairs one by one costs less."""
     n = batch.points.n
     if batch.points.rows is None:
         return batch.F
     scores, value = _Scores(batch), VALUE_COST + batch.points.rows.nnz / n
     rows = np.array([sum(batch.sizes[c] for c in batch.pairs[k]) for k in batch.done], float)
-    if float(n) * scores.used * (batch.count - 1 + value) > float(np.sum(alone + rows**2 * value)):
+    if float(n) * scores.used * (batch.count - 1 + value) > float(np.sum(PAIR_COST + rows**2 * value)):
         return None
     found = np.empty_like(batch.F)
     for first in range(0, n, scores.at_once):
@@ -264,7 +260,7 @@ class _Scores:
         coef = self.signs * batch.a
         support = np.flatnonzero(np.any(coef != 0.0, axis=0))
         self.used, self.number = len(support), np.repeat(np.arange(batch.count), batch.sizes)
-        self.at_once = max(MIN_CHECKED_ROWS, CHECKED_VALUES // max(self.used, len(batch.pairs)))
+        self.at_once = max(MIN_LATE_ROWS, STRIP_VALUES // max(self.used, len(batch.pairs)))
         vectors = points.rows.take(support).as_csr()
         self.scores = KernelModel(
             "c_svc", points.kernel, tuple(range(batch.count)), batch.count, np.zeros(len(batch.pairs)),
@@ -286,10 +282,8 @@ class _Scores:
 
 
 MIN_CLASSES = 3  # at least
-NO_BY_LIMIT = 1 << 30  # without --max-iter
-CALL_WORK = 1 << 24  # steps times variables of one call: some hundredths of a second
-AT_OPTIMUM = -1.0  # a reason to end besides those of the loops
-ENDS = {float(loops.BY_RULE): RULE, float(loops.BY_GAP): GAP, float(loops.BY_LIMIT): ITERATIONS, AT_OPTIMUM: OPTIMAL}
+AT_OPTIMUM = loops.BY_LIMIT + 1  # a reason to end besides those of the loops
+ENDS = {loops.BY_RULE: RULE, loops.BY_GAP: GAP, loops.BY_LIMIT: ITERATIONS, AT_OPTIMUM: OPTIMAL}
 
 
 def solve(pairs: ClassPairs, fitting: Fitting) -> list[Solved | None]:
@@ -341,15 +335,14 @@ def steps(
         np.empty(side * side + 9 * side + 6 * int(loops.LANES)), np.empty(side, np.int64), np.empty(1, np.int64),
     )  # fmt: skip
     gap = -1.0 if s.target is None else s.target
-    max_iter = s.stopping.max_iter
-    max_rounds = NO_BY_LIMIT if max_iter is None else min(max_iter, NO_BY_LIMIT)
+    max_rounds = sys.maxsize if s.stopping.max_iter is None else min(s.stopping.max_iter, sys.maxsize)
     # of an indefinite kernel the optimum may be worse than w = 0
     poor_gap, polished_gap = (CONFIRMED_GAP, SLOW_MIN_GAP) if positive else (np.inf, np.inf)
     p, polish = (0.0 if nu else -1.0), START_VALUES / beside
 
     def finish(first: int) -> int:
         return call(
-            n, width, p, nu, tolerance(s), gap, poor_gap, polished_gap, polish, max_rounds, first, CALL_WORK,
+            n, width, p, nu, tolerance(s), gap, poor_gap, polished_gap, polish, max_rounds, first, CALL_VALUES,
         )  # fmt: skip
 
     return (a, a_others, F, F_others, out), finish
@@ -450,14 +443,12 @@ class Hinges(Batch):
 
         Used after a limit, when thousands of pairs may have to end.
         """
-        result.status = INDEFINITE if result.status.converged else result.status
+        verify.without_meaning(result, certificate)
         if problem.shrunk < 1.0:
             result.rho, result.r = problem.without_losses(result.gradient)
         result.primal = certificate.primal
         function = problem.decision_function(result)
-        certificate.primal, certificate.dual = function.scaled(certificate.primal), function.scaled(certificate.dual)
-        certificate.gap = result.certified_gap = np.inf
-        certificate.why_not = verify.NO_MEANING
+        verify.scale(function, result, certificate)
         return Solved(function, result, certificate)
 
     def _indefinite(self, k: int) -> bool:
@@ -530,7 +521,7 @@ class Squares(Batch):
         y = np.repeat((1.0, -1.0), (n, len(K) - n))
         cost = np.repeat((self.costs[i], self.costs[j]), (n, len(K) - n))
         shift = 0.0 if self.s.row.free_bias else 1.0
-        c = interior.solution_of_squares(K, y, cost, shift)
+        c = interior.least_squares(K, y, cost, shift)
         if c is None:
             return False
         F, total = y - K @ c, float(np.sum(c))
@@ -565,7 +556,7 @@ class Squares(Batch):
         alpha, gradient = self._alpha_of(k), self._gradient_of(k, self.F)
         result = KernelResult(alpha, rho, 0.0, value, found, int(rounds), ENDS[why], gradient)
         error = apart * float(np.sum(np.abs(alpha))) * max(self.largest[i], self.largest[j])
-        certificate = certificate_of(problem, alpha, gradient, rho, 0.0, 1.0, error)
+        certificate = certificate_of(problem, alpha, gradient, rho, 0.0, error)
         certificate.gap, result.primal = problem.relative(certificate.primal, certificate.dual), certificate.primal
         certificate.sampled = f"{sample}: within {error:.1g}" if sample else ""
         function = problem.decision_function(result)

@@ -153,8 +153,9 @@ def _of_pairs(pairs: ClassPairs, fitting: Fitting) -> list[str]:
     return found
 
 
-# C = inf: the first cost, its growth and the largest, in units of the kernel's size.  Beyond, margins are round-off.
-FIRST_HARD_COST, HARD_GROWTH, MAX_HARD_COST = 1e3, 1e3, 1e12
+# C = inf: the first cost, which is its growth too, and the largest, in units of the kernel's size.  Beyond, margins are
+# round-off.
+HARD_GROWTH, MAX_HARD_COST = 1e3, 1e12
 INSEPARABLE = Status("inseparable", False, "at C = inf no error is allowed, but the rows need some: choose a finite -c")
 ONE_CLASS_WARNING = "WARNING: training data in only one class. See README for details.\n"
 
@@ -190,7 +191,7 @@ def without_errors(
     result is that of the last one, with the status INSEPARABLE.
     """
     labels = data.labels if fitting.settings.row.kind == "regression" else np.ones(1)
-    size, step = HardOneClass(data.points()).size, FIRST_HARD_COST
+    size, step = HardOneClass(data.points()).size, HARD_GROWTH
     spread = float(np.abs(labels - np.median(labels)).max(initial=0.0)) or 1.0
     while True:
         inner = fitting.changed(True, C=step * spread / size if size > 0.0 else step)

@@ -58,8 +58,7 @@ def verify(
     function, result, certificate = _verify(problem, result, target, other)
     if isinstance(problem, CSvc) and problem.beside == 1:
         certifier.bound_decisions(problem, result.alpha, result.rho, certificate)
-    certificate.primal, certificate.dual = function.scaled(certificate.primal), function.scaled(certificate.dual)
-    result.certified_gap = certificate.gap
+    scale(function, result, certificate)
     return function, result, certificate
 
 
@@ -93,11 +92,21 @@ def as_printed(
             certificate.dual = min(certificate.dual, certificate.primal)
         certificate.gap = problem.relative(certificate.primal, certificate.dual)
     if proven_indefinite(problem, certificate):
-        certificate.gap, certificate.why_not = np.inf, NO_MEANING
-        result.status = INDEFINITE if result.status.converged else result.status
+        without_meaning(result, certificate)
+    scale(function, result, certificate)
+    return function, result, certificate
+
+
+def without_meaning(result: KernelResult, certificate: Certificate) -> None:
+    """Take the gap from the certificate of a result that proves the kernel indefinite."""
+    certificate.gap, certificate.why_not = np.inf, NO_MEANING
+    result.status = INDEFINITE if result.status.converged else result.status
+
+
+def scale(function: DecisionFunction, result: KernelResult, certificate: Certificate) -> None:
+    """Scale the certificate of a result as its decision function, and give the result its gap."""
     certificate.primal, certificate.dual = function.scaled(certificate.primal), function.scaled(certificate.dual)
     result.certified_gap = certificate.gap
-    return function, result, certificate
 
 
 def _verify(
@@ -131,8 +140,7 @@ def _verify(
             if better and acceptable(problem, second, second_certificate):
                 result, function, certificate, sound = second, second_function, second_certificate, True
     if proven_indefinite(problem, certificate):
-        certificate.gap, certificate.why_not = np.inf, NO_MEANING
-        result.status = INDEFINITE if result.status.converged else result.status
+        without_meaning(result, certificate)
         return function, result, certificate
     if not (sound or _keeps(problem, result, certificate)):
         function, result, certificate = _smaller(problem, result)
@@ -242,7 +250,7 @@ def certified(
     if isinstance(problem, KernelProblem) and problem.shrunk < 1.0 and _finite(result.alpha) and np.any(result.alpha):
         with np.errstate(all="ignore"):
             if exact is None:
-                f = certifier.decision_values(problem, problem.coefficients(result.alpha))
+                f = problem.points.sums(problem.coefficients(result.alpha))
                 exact = problem.gradient(result.alpha, f)
             result.rho, result.r = problem.without_losses(exact)
     if not _finite(result.alpha, result.rho, result.r):
@@ -252,7 +260,7 @@ def certified(
         rho = 0.0  # the certificate is that of all rows
     with np.errstate(all="ignore"):  # the gap is not finite if any value is not
         if exact is None:
-            found = certifier.certify(problem, result.alpha, result.gradient, rho, result.r, 1.0, late, target)
+            found = certifier.certify(problem, result.alpha, result.gradient, rho, result.r, late, target)
         else:
             found = certifier.certificate_of(problem, result.alpha, exact, rho, result.r)
             found.seen = exact, 0.0
@@ -294,7 +302,7 @@ def _with_constants(problem: AnyProblem, result: KernelResult, found: Certificat
     """A certificate with other constants."""
     assert found.seen is not None
     gradient, apart = found.seen
-    other = certifier.certificate_of(problem, result.alpha, gradient, rho, r, 1.0, apart)
+    other = certifier.certificate_of(problem, result.alpha, gradient, rho, r, apart)
     other.sampled, other.seen = found.sampled, found.seen
     return other
 

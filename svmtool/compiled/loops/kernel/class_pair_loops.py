@@ -7,16 +7,21 @@ problem takes microseconds; calls from Python would cost a hundred times more.
 from numpy import inf, uint64
 
 from svmtool.compiled import helper, loop
-from svmtool.compiled.loops.kernel.working_set_loops import LANES, N0, NOT_STORED, pair_descent
+from svmtool.compiled.loops.kernel.working_set_loops import (
+    EPS_SHARE,
+    LANES,
+    N0,
+    NOT_STORED,
+    STEPS_EACH,
+    VIOLATION_SHARE,
+    pair_descent,
+)
 from svmtool.tolerances import SUM_ROUNDOFF
 
 PAIR_FIELDS = 8  # of a pair: status, rounds, 1/2 a'Qa + p'a, P - D, relative gap, KKT violation, rho, r
 # status of a pair: not solved (steps or round-off); violation; gap; round limit
-UNSOLVED, BY_RULE, BY_GAP, BY_LIMIT = 0.0, 1.0, 2.0, 3.0
+UNSOLVED, BY_RULE, BY_GAP, BY_LIMIT = range(4)
 MAX_ROUNDS = 60  # most rounds, each of which examines all variables
-MAX_LANE_STEPS = 100  # most steps for each lane
-# Tolerance of steps, as share of eps; without eps, of the violation before them
-PAIR_EPS_SHARE, PAIR_VIOLATION_SHARE = 0.9, 0.1
 
 
 @helper
@@ -32,9 +37,10 @@ def base_of(n, total):
 
 
 @helper
-def lay_row(t, own, cross, others, n, width, column, at, m, base, K, l):  # noqa: E741
+def lay_row(t, own, cross, others, n, width, column, at, m, base, K, place, l):  # noqa: E741
     """Write row t of the pair's matrix, from class i's block `own` (n x n), `cross`, and j's block in `others`."""
     to = t * l
+    place[t] = to
     for s in range(l):
         K[to + s] = 0.0
     if t < n:
@@ -48,6 +54,26 @@ def lay_row(t, own, cross, others, n, width, column, at, m, base, K, l):  # noqa
             K[to + s] = cross[s * width + column + u]
         for s in range(m):
             K[to + base + s] = others[at + u * m + s]
+
+
+@helper
+def slopes(a, y, F, p, own, cross, others, n, width, column, at, m, base, K, place, l):  # noqa: E741
+    """F = -y (Qa + p), with the rows of the matrix that this needs."""
+    for t in range(l):
+        F[t] = -y[t] * p
+    for s in range(l):
+        if a[s] > 0.0:
+            if place[s] == NOT_STORED:
+                lay_row(s, own, cross, others, n, width, column, at, m, base, K, place, l)
+            c = a[s] * y[s]
+            for t in range(l):
+                F[t] -= c * K[s * l + t]
+
+
+@helper
+def copy_point(a, to, l):  # noqa: E741
+    for t in range(l):
+        to[t] = a[t]
 
 
 @helper
@@ -85,8 +111,9 @@ def nearest(F, y, upper, begin, end):
 
 
 @helper
-def certify(F, a, y, upper, l, p, rho, r, floor, out, at):  # noqa: E741
-    """out[at + 2 ..] = value, P - D, relative gap and KKT violation, as in certify/kernel.py."""
+def certify(F, a, y, upper, l, p, floor, out, at):  # noqa: E741
+    """out[at + 2 ..] = value, P - D, relative gap and KKT violation at out[at + 6 ..], as in certify/kernel.py."""
+    rho, r = out[at + 6], out[at + 7]
     value = gap = worst = 0.0
     for t in range(l):
         if upper[t] <= 0.0:
@@ -113,12 +140,52 @@ def certify(F, a, y, upper, l, p, rho, r, floor, out, at):  # noqa: E741
 
 
 @helper
+def begin_pair(own, others, n, at, m, base, total, costs, y, upper, a, diagonal, K, place, l):  # noqa: E741
+    """Signs, bounds, the first point with the sums `total`, and the diagonal of a pair's matrix; no row is stored."""
+    for t in range(l):
+        first = t < n
+        inside = first or (t >= base and t < base + m)
+        y[t] = 1.0 if t < base else -1.0
+        upper[t] = (costs[0] if first else costs[1]) if inside else 0.0
+        k = float(t if first else t - base)
+        a[t] = min(max(total - upper[t] * k, 0.0), upper[t]) if inside else 0.0
+        diagonal[t] = 1.0
+        K[t] = 0.0  # the first step has length 0 along row 0, which is not computed yet
+        place[t] = NOT_STORED
+    for t in range(n):
+        diagonal[t] = own[t * n + t]
+    for t in range(m):
+        diagonal[base + t] = others[at + t * m + t]
+
+
+@helper
+def examine(F, a, y, upper, cut, l, p, reached, floor, level, out, at):  # noqa: E741
+    """The largest violation; out[at + 6 ..] = rho and r, `certify` the rest.
+
+    reached: whether an a can reach its bound; else rho and r are those of the nearest rows.
+    """
+    violation = level_of(F, a, y, upper, N0, cut, level)
+    rho, r = 0.0 - level[0], 0.0
+    if cut < l:
+        plus = -level[0]
+        violation = max(violation, level_of(F, a, y, upper, cut, l, level))
+        rho, r = 0.5 * (plus - level[0]), 0.5 * (plus + level[0])
+        if not reached:
+            plus, minus = nearest(F, y, upper, N0, cut), nearest(F, y, upper, cut, l)
+            rho, r = 0.5 * (plus - minus), 0.5 * (plus + minus) - SUM_ROUNDOFF * (abs(plus) + abs(minus))
+    out[at + 6] = rho
+    out[at + 7] = r
+    certify(F, a, y, upper, l, p, floor, out, at)
+    return violation
+
+
+@helper
 def solve_pair(
     own, cross, others, n, width, column, at, m, limits, p, total, reached, eps, gap, poor_gap, polished_gap, polish,
     max_rounds, work, K, place, wanted, out, to,
 ):  # fmt: skip
     """Solve one pair, see class_pairs; returns steps times variables.  a, F and y remain in `work`."""
-    cost, other_cost, floor, most_primal = limits[0], limits[1], limits[2], limits[3]
+    floor, most_primal = limits[2], limits[3]
     base = base_of(n, total)
     l = whole_lanes(base + m)  # noqa: E741
     cut = l if total == 0.0 else base
@@ -128,51 +195,15 @@ def solve_pair(
     best = work[9 * l : 9 * l + LANES]
     high, low = work[9 * l + LANES : 9 * l + 3 * LANES], work[9 * l + 3 * LANES : 9 * l + 5 * LANES]
     level = work[9 * l + 5 * LANES : 9 * l + 6 * LANES]
-    for t in range(l):
-        first = t < n
-        inside = first or (t >= base and t < base + m)
-        y[t] = 1.0 if t < base else -1.0
-        upper[t] = (cost if first else other_cost) if inside else 0.0
-        k = float(t if first else t - base)
-        a[t] = min(max(total - upper[t] * k, 0.0), upper[t]) if inside else 0.0
-        diagonal[t] = 1.0
-        place[t] = NOT_STORED
-    for t in range(n):
-        diagonal[t] = own[t * n + t]
-    for t in range(m):
-        diagonal[base + t] = others[at + t * m + t]
-    for t in range(l):  # the first step has length 0 along row 0, which is not computed yet
-        K[t] = 0.0
-    taken = 0
-    max_steps = MAX_LANE_STEPS * int(l)
+    begin_pair(own, others, n, at, m, base, total, limits, y, upper, a, diagonal, K, place, l)
+    taken = rounds = 0
+    max_steps = STEPS_EACH * int(l)
     why = UNSOLVED
-    least = inf
-    rounds = 0
+    least = smallest = inf  # violation; relative gap since the rule of -e holds, at nearest_a
     poor = ruled = ended = False
-    smallest = inf  # relative gap since the rule of -e holds, at nearest_a
     while True:
-        for t in range(l):
-            F[t] = -y[t] * p
-        for s in range(l):
-            if a[s] > 0.0:
-                if place[s] == NOT_STORED:
-                    lay_row(s, own, cross, others, n, width, column, at, m, base, K, l)
-                    place[s] = s * l
-                c = a[s] * y[s]
-                for t in range(l):
-                    F[t] -= c * K[s * l + t]
-        violation = level_of(F, a, y, upper, N0, cut, level)
-        rho, r = 0.0 - level[0], 0.0
-        if cut < l:
-            plus = -level[0]
-            violation = max(violation, level_of(F, a, y, upper, cut, l, level))
-            rho, r = 0.5 * (plus - level[0]), 0.5 * (plus + level[0])
-            if not reached:
-                plus, minus = nearest(F, y, upper, N0, cut), nearest(F, y, upper, cut, l)
-                rho, r = 0.5 * (plus - minus), 0.5 * (plus + minus) - SUM_ROUNDOFF * (abs(plus) + abs(minus))
-        certify(F, a, y, upper, l, p, rho, r, floor, out, to)
-        out[to + 6] = rho
-        out[to + 7] = r
+        slopes(a, y, F, p, own, cross, others, n, width, column, at, m, base, K, place, l)
+        violation = examine(F, a, y, upper, cut, l, p, reached, floor, level, out, to)
         if ended:
             break
         good = out[to + 3] - out[to + 2] <= most_primal
@@ -192,30 +223,25 @@ def solve_pair(
         if ruled:
             if good and not out[to + 4] >= smallest:
                 smallest = out[to + 4]
-                for t in range(l):
-                    nearest_a[t] = a[t]
+                copy_point(a, nearest_a, l)
             if ended:
                 why = BY_RULE
                 if out[to + 4] > smallest:  # the values of the nearest point
-                    for t in range(l):
-                        a[t] = nearest_a[t]
+                    copy_point(nearest_a, a, l)
                     continue
         if ended:
             break
         least = violation
-        tolerance = PAIR_EPS_SHARE * eps if violation > eps > 0.0 else PAIR_VIOLATION_SHARE * violation
+        tolerance = EPS_SHARE * eps if violation > eps > 0.0 else VIOLATION_SHARE * violation
         rounds += 1
         while True:
-            done = pair_descent(
+            taken += pair_descent(
                 K, diagonal, gain, best, y, a, upper, F, rising, falling, high, low, place, wanted, l, cut,
                 tolerance, max_steps - taken,
             )  # fmt: skip
-            taken += done
             if wanted[0] < 0:
                 break
-            t = uint64(wanted[0])
-            lay_row(t, own, cross, others, n, width, column, at, m, base, K, l)
-            place[t] = t * l
+            lay_row(uint64(wanted[0]), own, cross, others, n, width, column, at, m, base, K, place, l)
     out[to] = why
     out[to + 1] = rounds
     return (taken + 1) * int(l)

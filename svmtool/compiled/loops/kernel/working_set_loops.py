@@ -18,6 +18,10 @@ N0 = uint64(0)
 EXCLUDED = 1e300  # takes a variable out of a search
 NOT_STORED = uint64(2**63)  # place of a row that is not in memory
 MIN_CURVATURE = 1e-12  # replaces a curvature that is not positive
+STEPS_EACH = 100  # steps for each variable, at most, of one call: it is short enough to be interrupted
+# Violation to which steps go: a share of eps, which leaves room for round-off; without eps, or within a working set, a
+# share of that among all variables
+EPS_SHARE, VIOLATION_SHARE = 0.9, 0.1
 
 
 @helper
