@@ -9,6 +9,7 @@ import pytest
 from kernel_suite import KERNELS, certified, oracle, random_data, run, text
 
 from svmtool import registry
+from svmtool.kernels import decomposition
 from svmtool.models.kernel_functions import Kernel
 from svmtool.params import Options
 from svmtool.solvers import alfpgm
@@ -35,7 +36,7 @@ def test_a_plan_depends_on_the_problem_alone_and_changes_nothing(row):
 @every_row
 def test_each_method_solves_and_is_recorded_first(row, monkeypatch):
     """Sets of rows are so small that the problem needs several."""
-    monkeypatch.setattr(alfpgm, "SET_SIZE", 16)
+    monkeypatch.setattr(decomposition, "SET_SIZE", 16)
     problem = problem_of(row)
     best = oracle(row, problem)
     for method, words in registry.methods(row).items():

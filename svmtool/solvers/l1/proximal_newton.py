@@ -11,7 +11,8 @@ Differs from the papers in:
     (MIN_CURVATURE_RATIO in compiled/loops/loss/logistic_loops.py), whatever the scale of the features.  A step
     ends where f falls no more on the search direction (t <= 1), not by Armijo's rule on powers of a constant.
  3. Models have a working set: weights that are not zero, and the largest violations, as many as there are non-zero
-    weights (all of them where d is small).  Violations take the place of Celer's distances.
+    weights (all of them where d is small).  Violations take the place of Celer's distances.  Epochs on f visit all
+    weights with a violation where that takes at most WHOLE_BELOW times as long.
  4. Between epochs the weights that are not zero move together; a model whose epochs have cost as much as H does is
     solved with H as a matrix (quadratic.py).  Where rows are distributed, products with H take the place of columns.
  5. Where d is large the squared hinge takes turns with the method of multipliers (objectives/l1/dual.py).
@@ -65,6 +66,7 @@ from svmtool.tolerances import (
 MIN_SET_SIZE, LOOSE, TIGHT, MODEL_SHARE, MODEL_PASSES = 200, 0.5, 0.03, 0.5, 20.0
 FAR = 0.1  # share of f from which on a step's fall means that the minimum is far: models have one turn of epochs
 FACE_EPOCHS = 10  # epochs over columns that take as long as a step of the non-zero weights by these
+WHOLE_BELOW = 2.0  # times the work of an epoch over the working set up to which epochs on f visit all violations
 SHORT_STEP = 0.5  # after a shorter step the model is valid only near w
 # Epochs on f: those of the first turn, and the share of the violation at which a turn ends
 FIRST_EPOCHS, DESCENT_SHARE = 10, 0.03
@@ -218,15 +220,13 @@ class ProximalSteps:
     def _move(self, g: np.ndarray, violations: np.ndarray) -> None:
         """Take a step of either kind."""
         o = self.objective
-        used = o.w != 0.0
-        used[o.rows.n_features :] = True
-        chosen = working_set(used, violations, o.d > GRAM_BELOW)
+        chosen, whole = self._working_sets(violations)
         epoch = o.epoch_work(chosen)
         before = self.work
         self._held = False
         self._kind = self._next_kind(epoch, o.matrix_work(chosen))
         if self._kind == "epochs":
-            p = self._epochs_on_f(chosen)
+            p = self._epochs_on_f(whole if o.epoch_work(whole) <= WHOLE_BELOW * epoch else chosen)
         else:
             p = self._by_model(chosen, g, violations, epoch)
         self._t = o.search(p, g)
@@ -241,6 +241,22 @@ class ProximalSteps:
         self.work += 3.0 * o.pass_work + CALLS_NS
         self._spent[self._kind] = self.work - before
         self.contest.monitor.spend(self.work - before)
+
+    def _working_sets(self, violations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The working set and all weights that are not zero or have a violation: i8, ascending.
+
+        The working set holds the non-zero weights and as many others, those with the largest violations: all of them
+        where d is small.
+        """
+        o = self.objective
+        used = o.w != 0.0
+        used[o.rows.n_features :] = True
+        whole = np.flatnonzero(used | (violations > 0.0))
+        outside, more = whole[~used[whole]], max(MIN_SET_SIZE, int(np.count_nonzero(used)))
+        if o.d <= GRAM_BELOW or len(outside) <= more:
+            return whole, whole
+        used[outside[np.argpartition(-violations[outside], more)[:more]]] = True
+        return np.flatnonzero(used), whole
 
     def _next_kind(self, epoch: float, matrix: float) -> str:
         """The kind of the next step: what has gained the most for its work, where the other's rate doubles."""
@@ -307,19 +323,6 @@ class ProximalSteps:
             return o.rows.curvature_product(o.losses.c, whole)[chosen]
 
         return SumsQuadratic(product, o.rows.diagonal(o.losses.c)[chosen], *part)
-
-
-def working_set(used: np.ndarray, violations: np.ndarray, limited: bool) -> np.ndarray:
-    """The weights `used` (bool[d], changed) and as many others, those with the largest violations; i8, ascending.
-
-    limited: whether no more than as many enter.
-    """
-    more = max(MIN_SET_SIZE, int(np.count_nonzero(used)))
-    outside = np.flatnonzero(~used & (violations > 0.0))
-    if limited and len(outside) > more:
-        outside = outside[np.argpartition(-violations[outside], more)[:more]]
-    used[outside] = True
-    return np.flatnonzero(used)
 
 
 class Multipliers:
