@@ -72,18 +72,7 @@ def test_logistic_regression(solver, weights):
     assert np.allclose(np.exp(a.predict_log_proba(X)), a.predict_proba(X))
 
 
-@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
-def test_linear_svr(loss):
-    X, y = make_regression(100, 5, noise=3.0, random_state=0)
-    y /= np.std(y)
-    a = ours.LinearSVR(loss=loss, epsilon=0.1, **EXACT).fit(X, y)
-    b = svm.LinearSVR(loss=loss, epsilon=0.1, tol=1e-9, max_iter=1000000, dual=True).fit(X, y)
-    same(a.coef_, b.coef_)
-    same(a.predict(X), b.predict(X))
-    assert a.coef_.shape == b.coef_.shape
-
-
-KERNELS = [{"kernel": "rbf"}, {"kernel": "linear"}, {"kernel": "poly", "coef0": 1.0}, {"gamma": "auto", "C": 10.0}]
+KERNELS = [{"kernel": "linear"}, {"kernel": "poly", "coef0": 1.0}, {"gamma": "auto", "C": 10.0}]
 
 
 @pytest.mark.parametrize("data", [two_classes, iris])
@@ -114,6 +103,12 @@ def test_svc(data, options):
 def test_regression_and_novelty(options):
     X, y = make_regression(90, 5, noise=3.0, random_state=0)
     y /= np.std(y)
+    for loss in ("epsilon_insensitive", "squared_epsilon_insensitive") if options == KERNELS[0] else ():
+        a = ours.LinearSVR(loss=loss, epsilon=0.1, **EXACT).fit(X, y)
+        b = svm.LinearSVR(loss=loss, epsilon=0.1, tol=1e-9, max_iter=1000000, dual=True).fit(X, y)
+        same(a.coef_, b.coef_)
+        same(a.predict(X), b.predict(X))
+        assert a.coef_.shape == b.coef_.shape
     for mine, theirs in ((ours.SVR, svm.SVR), (ours.NuSVR, svm.NuSVR)):
         a, b = mine(tol=1e-8, **options).fit(X, y), theirs(tol=1e-8, **options).fit(X, y)
         same(a.predict(X), b.predict(X))

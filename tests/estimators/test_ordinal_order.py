@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import pickle
 import warnings
 
@@ -21,10 +20,10 @@ from svmtool.sklearn import OrdinalSVM  # noqa: E402
 RNG = np.random.default_rng(4)
 X = RNG.normal(size=(150, 3))
 RANK = np.digitize(X[:, 0] + 0.2 * RNG.normal(size=150), [-0.8, 0.0, 0.8])
-FORMS = {
-    "Categorical": lambda c: c, "Series": pd.Series, "Index": pd.CategoricalIndex,
-    "DataFrame": lambda c: pd.DataFrame({"grade": c}), "Series of rows": lambda c: pd.Series(c, index=range(150, 300)),
-}  # fmt: skip
+FORMS = [
+    lambda c: c, pd.CategoricalIndex, lambda c: pd.DataFrame({"grade": c}),
+    lambda c: pd.Series(c, index=range(150, 300)),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -32,28 +31,26 @@ def test_an_ordered_categorical_has_its_own_order(form):
     """Whatever its categories are: the model is that of the codes."""
     wanted = OrdinalSVM(C=2.0).fit(X, RANK)
     for order in (["low", "mid", "high", "top"], [7, -1, 30, 2], pd.IntervalIndex.from_breaks([-9, -0.8, 0, 0.8, 9])):
-        for unused in (False, True):
-            categories = pd.Index(["never", *order] if unused and isinstance(order, list) else order)
-            y = pd.Categorical.from_codes(RANK + (len(categories) - 4), categories, ordered=True)
-            weight = dict(zip(order, (1.0, 2.0, 1.0, 1.0), strict=True))
-            with case_of(order, unused), warnings.catch_warnings():
-                warnings.simplefilter("error")
-                made = OrdinalSVM(C=2.0).fit(X, FORMS[form](y))
-                assert list(made.classes_) == list(order)
-                assert np.array_equal(made.coef_, wanted.coef_) and np.array_equal(made.thresholds_, wanted.thresholds_)
-                found = made.predict(X)
-                assert isinstance(found, np.ndarray) and list(found) == [order[k] for k in wanted.predict(X)]
-                assert list(pickle.loads(pickle.dumps(made)).predict(X)) == list(found)
-                again = clone(made).set_params(class_weight=weight).fit(X, FORMS[form](y))
-                assert again.class_weight_.tolist() == list(weight.values())
+        categories = pd.Index(["never", *order] if isinstance(order, list) else order)
+        y = pd.Categorical.from_codes(RANK + (len(categories) - 4), categories, ordered=True)
+        weight = dict(zip(order, (1.0, 2.0, 1.0, 1.0), strict=True))
+        with case_of(order), warnings.catch_warnings():
+            warnings.simplefilter("error")
+            made = OrdinalSVM(C=2.0).fit(X, form(y))
+            assert list(made.classes_) == list(order)
+            assert np.array_equal(made.coef_, wanted.coef_) and np.array_equal(made.thresholds_, wanted.thresholds_)
+            found = made.predict(X)
+            assert isinstance(found, np.ndarray) and list(found) == [order[k] for k in wanted.predict(X)]
+            assert list(pickle.loads(pickle.dumps(made)).predict(X)) == list(found)
+            again = clone(made).set_params(class_weight=weight).fit(X, form(y))
+            assert again.class_weight_.tolist() == list(weight.values())
 
 
-@pytest.mark.parametrize("kind", ["strings", "objects", "unordered"])
-def test_names_without_an_order_are_shown_in_theirs(kind):
+def test_names_without_an_order_are_shown_in_theirs():
     names = np.array(["low", "mid", "high", "top"])[RANK]
-    y = {"strings": names, "objects": names.astype(object), "unordered": pd.Series(pd.Categorical(names))}[kind]
-    with pytest.warns(UserWarning, match="'high' < 'low' < 'mid' < 'top'. For another order give an ordered pandas"):
-        OrdinalSVM().fit(X, y)
+    for y in (names, names.astype(object), pd.Series(pd.Categorical(names))):
+        with pytest.warns(UserWarning, match="'high' < 'low' < 'mid' < 'top'. For another order give an ordered"):
+            OrdinalSVM().fit(X, y)
     with warnings.catch_warnings():  # two names, and numbers
         warnings.simplefilter("error")
         OrdinalSVM().fit(X, np.where(RANK > 1, "low", "high"))
@@ -68,7 +65,7 @@ def test_missing_ranks_are_refused():
 @pytest.mark.parametrize("call", [api.fit, api.cross_validate])
 def test_functions_rank_by_number_and_refuse_another_order(call):
     solver = next(row.name for row in registry.SOLVERS if row.kind == "ordinal")
-    for order in itertools.permutations([1, 2, 4]):
+    for order in ((1, 2, 4), (4, 1, 2)):
         y = pd.Series(pd.Categorical(np.array([1, 2, 4])[np.minimum(RANK, 2)], order, ordered=True))
         with case_of(order):
             if order == (1, 2, 4):
