@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from svmtool import api
-from svmtool.training.validation.scores import MEASURES
 
 RNG = np.random.default_rng(4)
 X = RNG.normal(size=(120, 5))
@@ -18,8 +17,7 @@ T = X[:, 0] + 0.3 * RNG.normal(size=120)
 @pytest.mark.parametrize(
     ("y", "keywords"),
     [
-        (Y, {"solver": 2}), (Y3, {"solver": 4}), (T, {"solver": 11}), (Y3, {"solver": 43}),
-        (Y3, {"solver": 0, "kernel": "rbf"}), (T, {"solver": "epsilon-svr", "kernel": "rbf"}),
+        (Y, {"solver": 2}), (T, {"solver": 11}), (Y3, {"solver": 43}), (Y3, {"solver": 0, "kernel": "rbf"}),
     ],
 )  # fmt: skip
 def test_each_row_is_predicted_by_the_model_without_its_fold(y, keywords):
@@ -50,38 +48,15 @@ def test_metrics():
         api.search_C(X, Y, 2, score="log-loss")
 
 
-@pytest.mark.parametrize(
-    ("y", "keywords"),
-    [(Y3, {"solver": 0}), (Y, {"solver": 2, "probability": True}), (T, {"solver": 11}),
-     (Y, {"solver": 0, "kernel": "rbf", "probability": True}), (Y, {"solver": 21})],
-)  # fmt: skip
-def test_metrics_are_those_of_the_command(y, keywords, svm_train, tmp_path):
-    path = tmp_path / "d"
-    api.write_svmlight(X, y, path)
-    options = ["-t", 2] if "kernel" in keywords else []
-    options += ["-b", 1] if "probability" in keywords else []
-    status, out, _ = svm_train("-q", "-s", keywords["solver"], *options, "-v", 4, "--metrics", path)
-    assert status == 0
-    printed = {line.partition(" = ")[0]: line.partition(" = ")[2].split()[0] for line in out.splitlines()}
-    kind = "regression" if y is T else "one-class" if keywords["solver"] == 21 else "classification"
-    names = [name for name, m in MEASURES.items() if kind in m.kinds and name not in ("accuracy", "mse")]
-    found = api.cross_validate(X, y, folds=4, metrics=names, **keywords).metrics
-    for name in names:
-        title, value = MEASURES[name].title, found[name]
-        text = f"{100.0 * value:g}%" if MEASURES[name].percent else f"{value:g}"
-        assert printed[title[:1].upper() + title[1:]] == text, name
-
-
 def test_search():
     tried = []
     found = api.search_C(X, Y, folds=3, callback=tried.append, seed=2)
     assert found.tried == tried and found.best.score == max(t.score for t in tried)
     score = api.cross_validate(X, Y, 2, C=found.best.C, folds=3, seed=2, metrics="accuracy").metrics["accuracy"]
     assert found.best.score == pytest.approx(score, abs=0.02)
-    for name in ("auc", "log-loss"):
-        best = api.search_C(X, Y, 0, folds=3, score=name).best
-        value = api.cross_validate(X, Y, 0, C=best.C, folds=3, metrics=name).metrics[name]
-        assert best.score == pytest.approx(MEASURES[name].sign * value, abs=0.02)
+    best = api.search_C(X, Y, 0, folds=3, score="log-loss").best
+    value = api.cross_validate(X, Y, 0, C=best.C, folds=3, metrics="log-loss").metrics["log-loss"]
+    assert best.score == pytest.approx(-value, abs=0.02)
     assert api.search_C(X, Y, folds=3, C=0.25).tried[0].C == 0.25
     assert api.search_C(X, T, 11, folds=3, C=1e5).best.p >= 0.0
     with pytest.raises(ValueError, match="has no search for C: solver 0, 2"):

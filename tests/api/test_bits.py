@@ -22,21 +22,17 @@ SETS = {
 LINEAR = [row.number for row in registry.SOLVERS if row.number not in (81, 71)]  # 71 writes a state, 81 samples
 
 
-def labels_of(X: np.ndarray, task: str) -> list[np.ndarray]:
-    s = X[:, :5].sum(axis=1)
-    if task in ("classification", "all classes"):
-        return [np.where(s > 0, 1.0, -1.0), np.digitize(s, [-0.5, 0.5]) + 1.0]
-    return [np.digitize(s, [-0.5, 0.5]) + 1.0] if task == "ordinal" else [s]
-
-
 def compare(X: np.ndarray, row, arguments: list, folder, run, **keywords) -> None:
-    for y in labels_of(X, row.kind):
-        api.write_svmlight(X, y, folder / "d")
-        run("-q", "-s", row.number, *arguments, folder / "d", folder / "m")
-        solver = row.name if row.kernel else row.number
-        for given, threads in ((X, 1), (sparse.csr_matrix(X), 2)):
-            api.save_model(api.fit(given, y, solver, threads=threads, **keywords), folder / "ours")
-            assert (folder / "ours").read_text() == (folder / "m").read_text()
+    """With two or, for many features, three classes."""
+    y = X[:, :5].sum(axis=1)
+    if row.kind in ("classification", "all classes", "ordinal"):
+        y = np.digitize(y, [0.0] if X.shape[1] < 50 else [-0.5, 0.5]) + 1.0
+    api.write_svmlight(X, y, folder / "d")
+    run("-q", "-s", row.number, *arguments, folder / "d", folder / "m")
+    solver = row.name if row.kernel else row.number
+    for given, threads in ((X, 1), (sparse.csr_matrix(X), 2)):
+        api.save_model(api.fit(given, y, solver, threads=threads, **keywords), folder / "ours")
+        assert (folder / "ours").read_text() == (folder / "m").read_text()
 
 
 @pytest.mark.parametrize(("number", "name"), pairs_in_turn(LINEAR, list(SETS)))
@@ -52,12 +48,11 @@ def test_kernels(number, name, tmp_path, svm_train):
     compare(SETS[name], registry.find_kernel(number), arguments, tmp_path, svm_train, kernel="rbf", **share)
 
 
-@pytest.mark.parametrize("number", [0, 3])
-def test_a_process_of_its_own(number, tmp_path):
+def test_a_process_of_its_own(tmp_path):
     """There BLAS has one thread from the beginning."""
 
     def run(*arguments) -> None:
         command = [sys.executable, "-m", "svmtool", "train", *map(str, arguments)]
         subprocess.run(command, check=True, capture_output=True, timeout=300)
 
-    compare(SETS["dense"], registry.find(number), [], tmp_path, run)
+    compare(SETS["dense"], registry.find(3), [], tmp_path, run)

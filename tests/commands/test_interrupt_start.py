@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -38,9 +39,9 @@ def folder(tmp_path_factory) -> Path:
 
 @pytest.mark.parametrize("job", JOBS)
 def test_any_moment(folder, job):
-    """Delays of 0 to 150 ms, in which modules, numpy's among them, are imported."""
+    """While modules, numpy's among them, are imported."""
     interrupted = 0
-    for delay in np.linspace(0.0, 0.15, 5):
+    for delay in (0.0, 0.05, 0.1):
         with subprocess.Popen(
             [sys.executable, "-c", SCRIPT, job, *JOBS[job]],
             cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
@@ -91,7 +92,7 @@ def test_another_one_while_the_first_is_being_answered(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("before", "renamed"), [([], "m"), (["m", "m.state.npz", "m.state.rows"], "m.state.npz"), ([], "m.state.rows")]
+    ("before", "renamed"), [([], "m"), (["m", "m.state.npz", "m.state.rows"], "m.state.npz")]
 )
 def test_model_state_and_log_must_match(before, renamed, tmp_path):
     """Ctrl-C when one of the three files is renamed: the others are renamed too."""
@@ -113,7 +114,7 @@ def work_until(end: str) -> str:
     return "def work():\n    interrupts.raise_from_now_on()\n    try:\n        " + SELF + "    " + end
 
 
-@pytest.mark.parametrize("code", ["raise ImportError('a long text') from None", "raise KeyboardInterrupt", "return 0"])
+@pytest.mark.parametrize("code", ["raise ImportError('a long text') from None", "return 0"])
 def test_work_that_cleans_up(code, tmp_path):
     """There Ctrl-C raises an exception, which may turn into another one."""
     clause = "except KeyboardInterrupt:\n        print('in order', file=sys.stderr); " + code + "\n"
@@ -123,18 +124,10 @@ def test_work_that_cleans_up(code, tmp_path):
     assert done.stderr == "in order\n" + ("" if went_on else "interrupted\n")
 
 
-@pytest.mark.parametrize("where", ["during the clean-up", "during its line", "at the very end"])
-def test_a_second_one_during_the_clean_up(where, tmp_path):
+def test_a_second_one_during_the_clean_up_and_at_the_very_end(tmp_path):
     """Only the first Ctrl-C prints a message, and clean-up is complete."""
-    again = SELF if where == "during the clean-up" else "pass\n"
-    work = (
-        "from svmtool.cli import console, entry\n"
-        "def again(real):\n    def twice(*a):\n        " + SELF + "        return real(*a)\n    return twice\n"
-        + work_until("finally:\n        " + again + "        os.write(2, b'in order, ')\n")
-    )  # fmt: skip
-    if where == "during its line":
-        work += "entry.stderr_line = again(entry.stderr_line)\n"
-    work += "status = entry.guarded(work)\n" + (SELF if where == "at the very end" else "") + "entry.leave(status)"
+    work = work_until("finally:\n        " + SELF + "        os.write(2, b'in order, ')\n")
+    work += "from svmtool.cli import entry\nstatus = entry.guarded(work)\n" + SELF + "entry.leave(status)"
     done = run(work, tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "in order, interrupted\n")
 
@@ -171,21 +164,19 @@ def test_closed_streams_take_no_file(line, closed, folder, tmp_path):
     assert done.returncode or (tmp_path / "m").read_bytes().startswith(b"solver_type")
 
 
-@pytest.mark.parametrize("argv", ["train ../d ../m", "predict d m o"])
-def test_a_current_directory_that_is_gone(argv, tmp_path):
+def test_a_current_directory_that_is_gone(tmp_path):
     (tmp_path / "gone").mkdir()
-    line = f"cd gone; rmdir ../gone; exec {sys.executable} -m svmtool {argv}"
+    line = f"cd gone; rmdir ../gone; exec {sys.executable} -m svmtool train ../d ../m"
     done = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, timeout=60)
     assert (done.returncode, done.stderr) == (1, b"ERROR: the current directory has been removed\n")
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
-@pytest.mark.parametrize("argv", [
-    ("predict", "d", "model", "o"), ("predict", "d", "model", "-"), ("predict", "--help"), ("scale", "d"),
-    ("scale", "--version"), ("train",), ("train", "-v", "2", "d"), ("train", "d", "m"),
-], ids=" ".join)  # fmt: skip
+@pytest.mark.parametrize(
+    "argv", [("predict", "d", "model", "-"), ("predict", "--help"), ("scale", "d"), ("train", "d", "m")], ids=" ".join
+)
 def test_a_full_stdout_is_an_error_of_every_command(argv, folder):
-    unbuffered = "1" if len(argv) % 2 else ""
+    unbuffered = "1" if argv[0] == "train" else ""
     program = [sys.executable, "-m", "svmtool"] if unbuffered else svmtool()
     with open("/dev/full", "wb") as full:
         done = subprocess.run(
@@ -196,8 +187,8 @@ def test_a_full_stdout_is_an_error_of_every_command(argv, folder):
     assert done.stderr == b"can't write to standard output: No space left on device\n"
 
 
-@pytest.mark.parametrize("argv", [("predict", "d", "model", "-"), ("predict", "--help"), ("scale", "d")], ids=" ".join)
+@pytest.mark.parametrize("argv", ["predict d model -", "predict --help", "scale d"])
 def test_closed_stdout_prints_no_error(argv, folder):
-    line = f"{sys.executable} -m svmtool {' '.join(argv)} | head -1"
+    line = f"{shlex.join(svmtool())} {argv} | head -1"
     done = subprocess.run(["sh", "-c", line], cwd=folder, capture_output=True, timeout=60)
     assert done.stderr == b"" and done.stdout.count(b"\n") == 1

@@ -7,23 +7,18 @@ import importlib
 import dropins
 import pytest
 
+FUNCTIONS = "load_model save_model train predict"
 COMMON = "svm_read_problem evaluations csr_find_scale_param csr_scale"
 LIBLINEAR = "liblinear feature_node gen_feature_nodearray problem parameter model toPyModel solver_names print_null"
 LIBSVM = "libsvm svm_problem svm_parameter toPyModel gen_svm_nodearray print_null svm_node svm_forms PRINT_STRING_FUN "
 LIBSVM += "kernel_names c_double svm_model"
 # Our module, the original's package and name in it, and the original's public names.
 MODULES = [
-    (
-        "svmtool.liblinearutil",
-        "liblinear",
-        "liblinearutil",
-        f"load_model save_model train predict {LIBLINEAR} {COMMON}",
-    ),
+    ("svmtool.liblinearutil", "liblinear", "liblinearutil", f"{FUNCTIONS} {LIBLINEAR} {COMMON}"),
     ("svmtool.compat.liblinear", "liblinear", "liblinear", LIBLINEAR),
     ("svmtool.compat.commonutil", "liblinear", "commonutil", COMMON),
     ("svmtool.svmutil", "libsvm", "svmutil", f"svm_load_model svm_save_model svm_train svm_predict {LIBSVM} {COMMON}"),
     ("svmtool.compat.libsvm", "libsvm", "svm", LIBSVM),
-    ("svmtool.compat.commonutil", "libsvm", "commonutil", COMMON),
 ]
 METHODS = {
     "model": "get_nr_feature get_nr_class get_labels get_decfun_coef get_decfun_bias get_decfun_rho get_decfun "
@@ -31,8 +26,6 @@ METHODS = {
     "svm_model": "get_svm_type get_nr_class get_svr_probability get_labels get_sv_indices get_nr_sv "
     "is_probability_model get_sv_coef get_SV",
     "problem": "set_bias copy",
-    "parameter": "parse_options set_to_default_values",
-    "svm_parameter": "parse_options set_to_default_values",
 }
 
 

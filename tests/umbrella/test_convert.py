@@ -8,7 +8,6 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import strategies as st
 
 from svmtool import api
 from svmtool.conversion.convert import Choices, convert
@@ -128,9 +127,6 @@ def test_dialects(run, tmp_path):
     (tmp_path / "e.csv").write_text("1,2\n3,4\n")
     run("e.csv", "e", header=True)
     assert rows("e")[1] == [4]
-
-
-floats = st.floats(allow_nan=False, allow_infinity=False, allow_subnormal=False)
 
 
 @pytest.mark.parametrize(

@@ -80,14 +80,13 @@ def npy(header: str, content: bytes = b"") -> bytes:
         npy("{'descr': '<f8', 'fortran_order': False, 'shape': (-1, 2), }", bytes(80)),
         npy("{'descr': '|O', 'fortran_order': False, 'shape': (1, 2), }", b"cos\nsystem\n(S'true'\ntR."),
         npy("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (10,), }", bytes(80)),
-        npy("{'descr': '<f8', 'fortran_order': False, 'shape': (), }", bytes(8)),
         npy("[" * 3000),
         npy("{'descr': '<f8', 'fortran_order': False, 'shape': (5, 2), }", bytes(79)),
         b"", b"\x93NUMPY", b"\x93NUMPY\1\0\xff\xff", b"text", npy("")[:9],
     ],
 )  # fmt: skip
 def test_members_that_are_no_arrays(member):
-    for compression in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2):
+    for compression in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         with zipfile.ZipFile("d.npz", "w", compression) as archive:
             archive.writestr("X.npy", member)
         refusal(without_labels=True)

@@ -15,7 +15,6 @@ from svmtool.formats import names as names_file
     "features, one_hot, reason",
     [
         (("k=a", "x"), {"k": ("a", "b")}, "the names lack the feature 'k=b'"),
-        (("x", "x"), {}, "two columns have the name 'x'"),
         (("x", "k"), {}, "column 'k' is text"),
     ],
 )

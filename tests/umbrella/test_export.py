@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import json
-import lzma
 import re
 import shutil
 import subprocess
 
 import numpy as np
 import pytest
-from conftest import SHARED
 from scipy.sparse import csr_matrix
 
 from svmtool import api
@@ -31,19 +29,6 @@ ARRAYS = re.compile(r"static const double (\w+)\[\] = \{([^}]*)\}")
 OTHERS = [["-s", "13", "-B", "1"], ["-s", "21"], ["-s", "3", "-t", "2"], ["-s", "2", "-t", "2"], ["-s", "43"]]
 
 
-@pytest.fixture(scope="module")
-def several(tmp_path_factory, request):
-    """Rows of several classes: of segment.scale (7 classes), or of digits where the shared folder is absent."""
-    target = tmp_path_factory.mktemp("set") / "set"
-    packed = SHARED / "data" / "segment.scale.xz"
-    if packed.exists():
-        content = lzma.decompress(packed.read_bytes())
-    else:
-        content = (request.getfixturevalue("data") / "digits").read_bytes()
-    target.write_bytes(b"".join(content.splitlines(keepends=True)[::4]))
-    return target
-
-
 class Compiled:
     """The functions of an exported source, compiled to a shared library."""
 
@@ -53,7 +38,7 @@ class Compiled:
         compiler = shutil.which("cc")
         if compiler is None:
             pytest.skip("there is no C compiler")
-        flags = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O1", "-shared", "-fPIC"]
+        flags = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O0", "-shared", "-fPIC"]
         subprocess.run([compiler, *flags, str(source), "-o", str(self.path), "-lm"], check=True, timeout=300)
         library = ctypes.CDLL(str(self.path))
         self.library, self.prefix = library, prefix
@@ -91,13 +76,13 @@ def trained(svm_train, options, data):
 
 
 @pytest.fixture
-def file_of(data, several):
-    """The rows for a model of these options."""
-
-    def find(options):
-        return several if options in CLASSIFIERS else data / ("digits" if options == ["-s", "43"] else "diabetes")
-
-    return find
+def file_of(data, tmp_path):
+    """The rows for a model of these options: for classifiers, some of digits."""
+    some = (data / "digits").read_bytes().splitlines(keepends=True)[::4]
+    (tmp_path / "several").write_bytes(b"".join(some))
+    return lambda options: (
+        tmp_path / "several" if options in CLASSIFIERS else data / ("digits" if "43" in options else "diabetes")
+    )
 
 
 @pytest.mark.parametrize("options", CLASSIFIERS + OTHERS, ids=" ".join)

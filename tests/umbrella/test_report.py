@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from html.parser import HTMLParser
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -17,48 +17,21 @@ from svmtool.report.classes import Classes
 from svmtool.report.pictures import histogram, residuals
 from svmtool.report.report import report
 
-VOID = {"meta"}
-
-
-class Page(HTMLParser):
-    """Collects tags that are not closed in order, names, and what a page would load."""
-
-    def __init__(self, text: str):
-        super().__init__()
-        self.open: list[str] = []
-        self.wrong: list[str] = []
-        self.loads: list[str] = []
-        self.tags: list[str] = []
-        self.names: list[str] = []
-        self.untitled = 0
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag, attrs):
-        self.handle_startendtag(tag, attrs)
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.untitled += self.tags[-1:] == ["svg"] and tag != "title"
-        self.tags.append(tag)
-        self.loads += [v for name, v in attrs if name in ("src", "href", "xlink:href", "srcset", "data")]
-        self.names += [v for name, v in attrs if name == "id"]
-
-    def handle_endtag(self, tag):
-        if not self.open or self.open.pop() != tag:
-            self.wrong.append(tag)
-
 
 def check(text: str) -> None:
     """Assert that a page is well formed and self-contained, and its pictures have titles."""
-    found = Page(text)
-    assert not found.wrong and not found.open and not found.untitled
-    assert len(found.names) == len(set(found.names))
-    places = {f"#{name}" for name in found.names}
-    assert all(load in places or load.startswith("data:image/png;base64,") for load in found.loads)
+    page = ElementTree.fromstring(re.sub(r"<(meta [^>]*)>", r"<\1/>", text.replace("xlink:", "")))
+    tags, names, loads = set(), [], []
+    for element in page.iter():
+        tags.add(element.tag)
+        assert element.tag != "svg" or element[0].tag == "title"
+        names += [v for name, v in element.items() if name == "id"]
+        loads += [v for name, v in element.items() if name in ("src", "href", "srcset", "data")]
+    places = {f"#{name}" for name in names}
+    assert len(names) == len(places)
+    assert all(load in places or load.startswith("data:image/png;base64,") for load in loads)
     assert all(place in places for place in re.findall(r"=\"url\((.*?)\)", text))
-    assert "script" not in found.tags and "link" not in found.tags and "metadata" not in found.tags
+    assert not tags & {"script", "link", "metadata"}
     assert "http" not in text and "@import" not in text
     assert not re.search(r"\bnan\b|\binf\b", re.sub(r"<title>.*?</title>|base64,[^\"]*", "", text))
 
@@ -74,7 +47,7 @@ def made(svm_train):
     return run
 
 
-@pytest.mark.parametrize("options", [["-s", "0"], ["-s", "4"], ["-t", "2", "-g", "0.001"]], ids=" ".join)
+@pytest.mark.parametrize("options", [["-s", "0"], ["-t", "2", "-g", "0.001"]], ids=" ".join)
 def test_counts_are_those_of_the_predictions(svm_train, data, options):
     metrics = pytest.importorskip("sklearn.metrics")
     assert svm_train("-q", *options, data / "digits", "m")[0] == 0
@@ -105,7 +78,7 @@ def test_page_of_two_classes(made, data):
     assert f"{100 * np.mean(model.predict(rows) == rows.labels):.2f} %" in text
 
 
-@pytest.mark.parametrize(("options", "said"), [("-s 1", True), ("-s 5", False), ("-s 0 -t 2", True)])
+@pytest.mark.parametrize(("options", "said"), [("-s 5", False), ("-s 0 -t 2", True)])
 def test_a_page_says_how_many_labels_are_certain(svm_train, data, options, said):
     assert svm_train("-q", *options.split(), "--gap", "1e-3", data / "breast_cancer", "m")[0] == 0
     page = report("m", str(data / "breast_cancer.t"), Names())
@@ -117,12 +90,7 @@ def test_a_page_says_how_many_labels_are_certain(svm_train, data, options, said)
 
 
 def test_page_of_many_classes(made, tmp_path):
-    rng = np.random.default_rng(0)
-    k = 40
-    means = rng.normal(size=(k, 8)) * 2
-    y = np.arange(k * 12) % k
-    X = means[y] + rng.normal(size=(len(y), 8))
-    api.write_svmlight(X, y, "many")
+    api.write_svmlight(np.random.default_rng(0).normal(size=(480, 8)), np.arange(480) % 40, "many")
     text = made("many", "-s", 2, "-b", 1)
     check(text)
     assert "All 40 classes" in text and "the other 38 classes" in text
@@ -132,8 +100,7 @@ def test_page_of_many_classes(made, tmp_path):
 @pytest.mark.parametrize(
     ("name", "options", "parts"),
     [("breast_cancer", "-t 2 -g 0.001", ["Support vectors of each class"]),
-     ("breast_cancer", "-s 21 -n 0.3", ["inside", "outside"]), ("digits", "-s 43", ["mean absolute error in ranks"]),
-     ("digits", "-s 3 -c 0.01", ["worst: ", "median: ", "The most frequent confusions", "Positive for"])],
+     ("breast_cancer", "-s 21 -n 0.3", ["inside", "outside"]), ("digits", "-s 43", ["mean absolute error in ranks"])],
 )  # fmt: skip
 def test_pages_of_other_models(made, data, name, options, parts):
     text = made(data / name, *options.split())
@@ -162,8 +129,7 @@ def test_labels_that_the_model_lacks(made, tmp_path):
 
 @pytest.mark.parametrize(
     ("rows", "options"),
-    [("1 1:1\n", "-s 0"), ("1 1:1\n1 1:2\n", "-s 11"), ("2 \n", "-t 2"), ("3 1:1\n", "-s 3 -t 2"),
-     ("2 \n", "-s 21 -n 0.5")],
+    [("1 1:1\n1 1:2\n", "-s 11"), ("2 \n", "-s 21 -n 0.5")],
 )  # fmt: skip
 def test_tiny_test_sets(made, tmp_path, rows, options):
     (tmp_path / "d").write_text("1 1:1\n2 1:-1\n")

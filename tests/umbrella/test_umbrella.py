@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
 
 import pytest
+import shell_commands
 
 
 @pytest.fixture
@@ -60,21 +62,17 @@ def test_completion_scripts(svmtool, shell, program, tmp_path):
         assert subprocess.run([shell, "-n", str(tmp_path / "script")], timeout=60).returncode == 0
 
 
-def completed(words: str, command: str = "") -> str:
-    environment = {"COMP_WORDS": words, "COMP_CWORD": str(words.count(" ")), "_SVMTOOL_COMPLETE": "bash_complete"}
-    line = [sys.executable, "-m", "svmtool", *command.split()]
-    return subprocess.run(line, env={**os.environ, **environment}, capture_output=True, text=True, timeout=60).stdout
-
-
 @pytest.mark.parametrize(
     "words, offered",
-    [("svmtool ins", "inspect"), ("svmtool train --max-s", "--max-seconds"), ("svm-scale --th", "--threads"),
-     ("svm-train -q -s nes", "nesvm nesvm-lp nesvm-ls"), ("svm-train --weights da", None), ("svm-predict da", None)],
+    [("svmtool train --max-s", "--max-seconds"), ("svm-train -q -s nes", "nesvm nesvm-lp nesvm-ls"),
+     ("svm-predict da", None)],
 )  # fmt: skip
 def test_completions(words, offered):
     """Names, or files where one is expected."""
-    command = words.split()[0]
-    found = completed(words, "" if command == "svmtool" else command.removeprefix("svm-"))
+    environment = {"COMP_WORDS": words, "COMP_CWORD": str(words.count(" ")), "_SVMTOOL_COMPLETE": "bash_complete"}
+    command = words.split()[0].removeprefix("svm-")
+    line = [sys.executable, "-m", "svmtool"] if command == "svmtool" else [*shell_commands.svmtool(), command]
+    found = subprocess.run(line, env={**os.environ, **environment}, capture_output=True, text=True, timeout=60).stdout
     assert found == ("file,da\n" if offered is None else "".join(f"plain,{name}\n" for name in offered.split()))
 
 
@@ -85,7 +83,7 @@ def test_names_in_any_letters_and_closed_pipes(tmp_path, svmtool):
     status, out, err = svmtool("inspect", "--names", "n", "m", env={"PYTHONIOENCODING": "latin-1"})
     assert (status, err) == (0, "") and "\\u0436" in out and "\x1b" not in out
     for reader, status, message in [("| true", 1, ""), ("> /dev/full", 1, "No space left on device")]:
-        line = f"set -o pipefail; {sys.executable} -m svmtool inspect m {reader}"
+        line = f"set -o pipefail; {shlex.join(shell_commands.svmtool())} inspect m {reader}"
         done = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True, timeout=60)
         assert "Traceback" not in done.stderr and message in done.stderr
         assert done.returncode in (status, 0, 141) if reader == "| true" else done.returncode == status
