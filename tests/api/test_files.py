@@ -15,8 +15,7 @@ RNG = np.random.default_rng(2)
 X = RNG.normal(size=(50, 6)) * (RNG.random((50, 6)) < 0.7)
 Y = np.where(X[:, 0] + 0.2 * RNG.normal(size=50) > 0, 1.0, -1.0)
 FITS = {
-    "linear": {"solver": 3}, "one-class": {"solver": 21}, "logistic": {"solver": 0, "bias": 1.0},
-    "probabilities": {"solver": 2, "probability": True}, "rbf": {"solver": 0, "kernel": "rbf"},
+    "one-class": {"solver": 21}, "probabilities": {"solver": 2, "bias": 1.0, "probability": True},
     "poly": {"solver": "epsilon-svr", "kernel": "poly", "coef0": 1.0},
     "sigmoids": {"solver": 0, "kernel": "rbf", "probability": 1},
 }  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -16,15 +17,10 @@ def test_importing_loads_no_module_of_numbers():
         "import sys; before = set(sys.modules); import svmtool; print(*sorted(set(sys.modules) - before)); "
         "svmtool.fit; assert 'numpy' in sys.modules"
     )
-    done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, env=environment())
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["svmtool"]
-
-
-def environment() -> dict[str, str]:
-    import os
-
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
 
 
 def test_names():

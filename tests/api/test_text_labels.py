@@ -38,7 +38,6 @@ def test_predictions_are_the_labels_that_were_given(run, form, tmp_path):
     "change, sentence",
     [
         ({"solver": 11}, "y holds text, such as 'ham': solver 11 (l2svr) needs numbers"),
-        ({"solver": 43}, "y holds text, such as 'ham': solver 43 (mfn-ordinal) needs numbers"),
         ({"y": ["no"] * 60}, "contains only one class: 'no'"),
         ({"y": np.stack([Y, Y], axis=1)}, "y should be a 1d array, got an array of shape (60, 2) instead."),
         ({"class_weight": {"eggs": 2.0}}, "class_weight has the label 'eggs', which y does not have"),

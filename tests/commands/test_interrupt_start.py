@@ -132,15 +132,6 @@ def test_a_second_one_during_the_clean_up_and_at_the_very_end(tmp_path):
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "in order, interrupted\n")
 
 
-def test_a_job_that_is_to_ignore_it(tmp_path):
-    """A shell's background job."""
-    code = "import signal, subprocess, sys; signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
-    code += f"sys.exit(subprocess.run([sys.executable, '-c', sys.argv[1]]).returncode)"  # noqa: F541
-    inner = "import os, signal; from svmtool import interrupts; interrupts.install()\n" + SELF + "print('goes on')"
-    done = subprocess.run([sys.executable, "-c", code, inner], capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "goes on\n", "")
-
-
 def test_the_library_leaves_ctrl_c_alone():
     code = (
         "import signal, svmtool, svmtool.cli.entry, svmtool.cli.train, svmtool.training.pipeline\n"

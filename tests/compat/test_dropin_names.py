@@ -20,13 +20,6 @@ MODULES = [
     ("svmtool.svmutil", "libsvm", "svmutil", f"svm_load_model svm_save_model svm_train svm_predict {LIBSVM} {COMMON}"),
     ("svmtool.compat.libsvm", "libsvm", "svm", LIBSVM),
 ]
-METHODS = {
-    "model": "get_nr_feature get_nr_class get_labels get_decfun_coef get_decfun_bias get_decfun_rho get_decfun "
-    "is_probability_model is_regression_model is_oneclass_model",
-    "svm_model": "get_svm_type get_nr_class get_svr_probability get_labels get_sv_indices get_nr_sv "
-    "is_probability_model get_sv_coef get_SV",
-    "problem": "set_bias copy",
-}
 
 
 @pytest.mark.parametrize("ours, package, module, names", MODULES, ids=[f"{m[1]}.{m[2]}" for m in MODULES])
@@ -40,11 +33,3 @@ def test_names(ours, package, module, names):
 @pytest.mark.parametrize("ours, package, module, names", MODULES, ids=[f"{m[1]}.{m[2]}" for m in MODULES])
 def test_the_list_of_names_is_the_originals(ours, package, module, names):
     assert set(dropins.original(package, module).__all__) == set(names.split())
-
-
-@pytest.mark.parametrize("which", dropins.BOTH)
-def test_methods(which):
-    for name, methods in METHODS.items():
-        module = dropins.kernel(which) if name.startswith("svm_") else dropins.linear(which)
-        for method in methods.split():
-            assert callable(getattr(getattr(module, name), method)), f"{name}.{method}"

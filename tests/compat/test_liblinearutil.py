@@ -58,6 +58,7 @@ def test_problem_and_parameter(lib):
     assert len(w) == 3 and b == m.get_decfun_bias() != 0
     assert [m.get_decfun_coef(k) for k in (1, 2, 3)] == w and m.get_decfun_coef(9) == 0
     assert lib.train(prob, "-q").get_decfun_bias() == 0  # the bias of the options counts
+    assert callable(m.get_decfun_rho) and callable(prob.set_bias)
     param.C = 0.25
     assert np.linalg.norm(lib.train(prob, param).get_decfun()[0]) < np.linalg.norm(w)
 

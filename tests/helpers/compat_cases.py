@@ -18,6 +18,7 @@ import importlib
 import io
 import json
 import lzma
+import math
 import re
 import sys
 from pathlib import Path
@@ -25,6 +26,8 @@ from typing import NamedTuple
 
 import pytest
 from conftest import SHARED
+
+from svmtool.training import lines
 
 REFUSED = "the reference misreads this silently; we refuse"
 
@@ -105,6 +108,7 @@ def run_inside(case: dict, folder: Path, monkeypatch, **how) -> Outcome:
     """Call the command's main(), with keywords `how`, in this process, inside `folder`."""
     command = case["tool"].removeprefix("svm-")
     main = importlib.import_module("svmtool.cli." + {"predict": "predict.command"}.get(command, command)).main
+    monkeypatch.setattr(lines, "FIRST_SECONDS", math.inf)  # no line comes by the clock
     streams = {}
     for name in ("stdout", "stderr"):
         streams[name] = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="", write_through=True)

@@ -10,7 +10,6 @@ import subprocess
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_matrix
 
 from svmtool import api
 from svmtool.errors import ModelError, SvmtoolError
@@ -228,17 +227,8 @@ def test_onnx_without_the_package_says_so(svm_train, data, monkeypatch):
         onnx_bytes(model, "")
 
 
-@pytest.mark.parametrize("form", ["c", "onnx"])
-def test_from_python_the_advice_names_keywords(form, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    X = csr_matrix((np.ones(6), (range(6), range(0, 6 << 24, 1 << 24))))
-    several, wide = api.fit(X[:, :3], np.eye(6)[:, :2], solver=2), api.fit(X, [1, 2] * 3, kernel="rbf")
-    cases = [(several, "use form='json'")]
-    if form == "onnx":
-        pytest.importorskip("onnx")
-        large = LinearModel("L2R_LR", (1, -1), 1, -1.0, [[1e39]])
-        cases += [(large, "use form='c' or form='json'"), (wide, "use form='c' or form='json'")]
-    for model, sentence in cases:
-        with pytest.raises(ModelError, match=re.escape(sentence)) as error:
-            api.export(model, "m", form)
-        assert "--" not in str(error.value) and not list(tmp_path.iterdir())
+def test_from_python_the_advice_names_keywords(tmp_path):
+    several = api.fit(np.eye(6), np.eye(6)[:, :2], solver=2)
+    with pytest.raises(ModelError, match="use form='json'") as error:
+        api.export(several, tmp_path / "m", "c")
+    assert "--" not in str(error.value) and not list(tmp_path.iterdir())

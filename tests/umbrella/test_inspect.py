@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 from svmtool import api
+from svmtool.cli import entry
+from svmtool.cli.umbrella import group
 from svmtool.formats import names as names_file
 from svmtool.formats.models import read
 from svmtool.inspection.weights import columns, largest
@@ -17,19 +19,13 @@ from svmtool.models.linear import RADIUS_NOTE
 
 
 @pytest.fixture
-def inspect(tmp_path, monkeypatch):
+def inspect(tmp_path, monkeypatch, capsys):
     """Run `svmtool inspect` in this process in the temporary folder; its output, or the error's sentence."""
-    from click.testing import CliRunner
-
-    from svmtool.cli.umbrella.inspect import command
-
     monkeypatch.chdir(tmp_path)
 
     def run(*argv) -> str:
-        done = CliRunner().invoke(command, [str(a) for a in argv])
-        if done.exception is not None and not isinstance(done.exception, SystemExit):
-            return f"{type(done.exception).__name__}: {done.exception}"
-        return done.output
+        entry.guarded(lambda: group.main(["inspect", *map(str, argv)]))
+        return "".join(capsys.readouterr())
 
     return run
 

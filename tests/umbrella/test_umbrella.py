@@ -43,7 +43,6 @@ def test_no_arguments_print_the_usage_and_exit_with_1():
         (["inspect"], "svmtool inspect: Missing argument 'MODEL'; svmtool inspect --help shows the usage\n"),
         (["inspect", "absent"], "can't open model file absent\n"),
         (["inspect", "--plot", "w.bmp", "absent"], "ERROR: --plot w.bmp: the name must end in .png, .svg, .pdf\n"),
-        (["--nothing"], None),
         (["completion", "tcsh"], None),
     ],
 )
