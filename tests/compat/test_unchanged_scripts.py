@@ -7,6 +7,7 @@ import sys
 
 import dropins
 import pytest
+from shell_commands import svmtool
 
 LINEAR = """
 import sys
@@ -46,12 +47,14 @@ raise SystemExit('the end')
 """
 
 
+START = "import sys; sys.argv[:3] = ['']; sys.path.insert(0, ''); from svmtool.compat.__main__ import main; main()"
+
+
 def run(folder, script: str, *argv: str, through: bool = True) -> subprocess.CompletedProcess:
+    """Run by `python -m svmtool.compat`, forked from a process that has numpy, or by Python alone."""
     (folder / "script.py").write_text(script)
-    start = ["-m", "svmtool.compat"] if through else []
-    return subprocess.run(
-        [sys.executable, *start, "script.py", *argv], cwd=folder, capture_output=True, text=True, timeout=120
-    )
+    start = [*svmtool(), "-c", START] if through else [sys.executable]
+    return subprocess.run([*start, "script.py", *argv], cwd=folder, capture_output=True, text=True, timeout=120)
 
 
 @pytest.mark.parametrize("script, status", [(LINEAR, 2), (KERNEL, 0)], ids=["liblinear", "libsvm"])
