@@ -17,20 +17,17 @@ from svmtool import progress
 
 HEAD = """
 import sys, numpy as np, svmtool
-from svmtool.sklearn import LinearSVC
 X = np.random.default_rng(0).standard_normal((60, 3))
 y = np.arange(60) % 3
 def wait(*_):
     if waits:
         waits.pop()
         sys.stdin.readline()
-E = LinearSVC(verbose=1)
-E._limit = wait
 """
 RUNS = {  # what each bar shows when its run waits for standard input, and the run
     "training": "svmtool.fit(X, y, kernel='rbf', solver='nu_svc', nu=.1, callback=wait, progress=True)",
     "C ": "svmtool.search_C(X, y, callback=wait, progress=True)",
-    "": "E.fit(X, y)",
+    "": "from svmtool.sklearn import LinearSVC; E = LinearSVC(verbose=1); E._limit = wait; E.fit(X, y)",
     "reading": "svmtool.read_svmlight(sys.stdin.buffer, progress=True)",
 }  # fmt: skip
 

@@ -15,14 +15,7 @@ from spark_blocks import Here, cut, far  # noqa: E402
 import svmtool  # noqa: E402
 from svmtool import liblinearutil, registry, svmutil  # noqa: E402
 from svmtool.params import Settings  # noqa: E402
-from svmtool.sklearn import (  # noqa: E402
-    LSSVC,
-    SVC,
-    AdaptableLSSVC,
-    LinearOneClassSVM,
-    LinearSVC,
-    OneClassSVM,
-)
+from svmtool.sklearn import LSSVC, SVC, LinearOneClassSVM, LinearSVC, OneClassSVM  # noqa: E402
 from svmtool.training import notices  # noqa: E402
 from svmtool.training.notices import KINDS  # noqa: E402
 
@@ -98,14 +91,3 @@ def test_every_face_shows_it(case, svm_train, capsys, out_of_time):
     if "--spark" in row.supported and not {"kernel", "loo", "probability"} & set(keywords):
         there = far(Here(cut(text(rows, labels), 2)), Settings.of(**keywords).with_default_bias())
         assert any(says in notice.sentence for notice in notices.notices(row, there))
-
-
-def test_rounding_of_sums():
-    """Rows of 1e9 that came and went leave the round-off of their squares (commands: test_adapt.py)."""
-    far_rows = 1e9 * (1.0 + RNG.random((5, 3)))
-    model = AdaptableLSSVC().fit(X, Y)
-    assert model.converged_
-    caught(model.partial_fit, far_rows, Y[:5])
-    _, found = caught(model.forget, far_rows, Y[:5])
-    assert any(what is ConvergenceWarning and "rounding in sums" in sentence for what, sentence in found)
-    assert not model.converged_

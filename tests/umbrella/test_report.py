@@ -68,25 +68,20 @@ def test_counts_are_those_of_the_predictions(svm_train, data, options):
 
 
 def test_page_of_two_classes(made, data):
-    names = Names(tuple(f"<i>{k}</i> & co" for k in range(30)), {1: "bad <script>", -1: "good"})
-    text = made(data / "breast_cancer", "-s", 2, "-b", 1, test=data / "breast_cancer.t", names=names)
+    """Names are text: a formula, letters that the font lacks, and what looks like markup."""
+    odd = "$\\frac$ 年 fill: #000000", 'id="a" <b> url(#b) <svg'
+    names = Names(odd * 15, {1: "bad <script>", -1: "<i>good"})
+    text = made(data / "breast_cancer", "-s", 2, "-b", 1, "--gap", "1e-3", test=data / "breast_cancer.t", names=names)
     check(text)
     for part in ("Calibration", "Confusion", "Largest weights", "bad &lt;script&gt;", "Certificate: ", "log loss"):
         assert part in text
+    for name in (odd[0], 'id="a" &lt;b&gt; url(#b) &lt;svg'):
+        assert text.count(f">{name}</text>") > 5
     assert "<i>" not in text and "<script" not in text
     model, rows = read("m"), table.read(str(data / "breast_cancer.t"))
     assert f"{100 * np.mean(model.predict(rows) == rows.labels):.2f} %" in text
-
-
-@pytest.mark.parametrize(("options", "said"), [("-s 5", False), ("-s 0 -t 2", True)])
-def test_a_page_says_how_many_labels_are_certain(svm_train, data, options, said):
-    assert svm_train("-q", *options.split(), "--gap", "1e-3", data / "breast_cancer", "m")[0] == 0
-    page = report("m", str(data / "breast_cancer.t"), Names())
-    found = re.search(r"The exact optimum predicts the same label for (\d+) of the 169 rows for sure \((.*?)%\)", page)
-    assert (found is not None) is said
-    if found is not None:
-        X, _ = api.read_svmlight(data / "breast_cancer.t")[:2]
-        assert int(found[1]) == api.certified_mask(read("m"), X).sum()
+    certain = api.certified_mask(model, api.read_svmlight(data / "breast_cancer.t")[0]).sum()
+    assert f"The exact optimum predicts the same label for {certain} of the 169 rows for sure (" in text
 
 
 def test_page_of_many_classes(made, tmp_path):
@@ -106,6 +101,7 @@ def test_pages_of_other_models(made, data, name, options, parts):
     text = made(data / name, *options.split())
     check(text)
     assert all(part in text for part in parts) and "Calibration" not in text
+    assert ("for sure" in text) == ("-t" in options)
 
 
 def test_page_of_a_regression(made, data):
@@ -169,15 +165,6 @@ def test_values_near_the_largest_number_have_a_page(tmp_path, command):
     assert command("report", "m", "d").returncode == 0
     assert command("inspect", "m", "--plot", "w.svg").returncode == 0
     assert ">1e+308</text>" in (tmp_path / "w.svg").read_text()
-
-
-def test_names_are_text_in_pictures_too(made, data):
-    """A formula, letters that the font lacks, and what looks like the markup that a page needs changed."""
-    odd = "$\\frac$ 年 fill: #000000", 'id="a" <b> url(#b) <svg'
-    text = made(data / "breast_cancer", "-s", 2, names=Names(odd * 15, {1: odd[1], -1: "plain"}))
-    check(text)
-    for name in (odd[0], 'id="a" &lt;b&gt; url(#b) &lt;svg'):
-        assert text.count(f">{name}</text>") > 5
 
 
 @pytest.mark.parametrize("missing", ["jinja2", "matplotlib"])
