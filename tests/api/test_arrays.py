@@ -90,12 +90,7 @@ def frame_of(columns):
     return pandas.concat([pandas.Series(column) for column in columns], axis=1)
 
 
-def polars_of(columns):
-    polars = pytest.importorskip("polars")
-    return polars.DataFrame([polars.Series(str(j), column) for j, column in enumerate(columns)])
-
-
-every_frame = pytest.mark.parametrize("make", [Columns, frame_of, polars_of])
+every_frame = pytest.mark.parametrize("make", [Columns, frame_of])
 
 
 @every_frame

@@ -105,8 +105,10 @@ def test_a_pipe_that_nobody_reads(folder):
             while True:
                 os.write(writer, b"x" * size)
     os.set_blocking(writer, True)
-    process = begin(folder, "-s", 3, "d", "m", out=writer)
+    process = begin(folder, "-s", 3, "--solver-log", "begun", "d", "m", out=writer)
     try:
+        while process.poll() is None and not (folder / "begun").exists():
+            time.sleep(0.1)
         time.sleep(3.0)  # the first line waits
         process.send_signal(signal.SIGTERM)
         assert process.stderr.readline() == KEEPS
