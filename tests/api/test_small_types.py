@@ -1,4 +1,4 @@
-"""Rows of float32, int8, uint8 and bool: used without a copy, with sums of float64."""
+"""Rows of float32, int8 and bool: used without a copy, with sums of float64."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from svmtool import registry
 
 
 def rows(kind, shape):
-    """Rows of a type, dense, sparse, or few and wide; and the same ones in float64."""
+    """Rows of a type: dense, sparse, or few and wide."""
     rng = np.random.default_rng(0)
     n, d = (40, 120) if shape == "wide" else (150, 24)
     X = rng.normal(size=(n, d)) * (rng.random((n, d)) < (0.3 if shape == "sparse" else 1.0))
-    X = {"float32": X, "int8": 2 * X, "uint8": np.abs(2 * X), "bool": X > 0.3}[kind].astype(kind)
+    X = {"float32": X, "int8": 2 * X, "bool": X > 0.3}[kind].astype(kind)
     return sparse.csr_matrix(X) if shape == "sparse" else X
 
 
