@@ -125,7 +125,6 @@ def test_sets_are_found_unpacked_and_told_apart(tmp_path):
     assert (tmp_path / "cache" / "data" / "real").read_text().startswith("0.5")
 
 
-@pytest.mark.process
 def test_made_sets_are_the_same_every_time_and_have_two_classes(tmp_path):
     found, again = (sets.made(tmp_path / folder, 0.2) for folder in "ab")
     for one, other in zip(found, again, strict=True):
