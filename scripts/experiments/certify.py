@@ -9,14 +9,12 @@ import numpy as np
 
 from svmtool.metrics import RankCurve
 
-POWERS = {"hinge": 1.0, "squared": 2.0, "least": 2.0}  # of the loss of 1 - y f; for "power" it is given
+POWERS = {"hinge": 1.0, "squared": 2.0}  # of the loss of 1 - y f; for "power" it is given
 
 
 def objective(name: str, square: float, y: np.ndarray, f: np.ndarray, C: float, p: float = 2.0) -> float:
     """|w|^2 / 2 + C times the loss; square: |w|^2."""
-    short = 1.0 - y * f
-    losses = np.abs(short) if name == "least" else np.maximum(0.0, short)
-    return 0.5 * square + C * float(np.sum(losses ** POWERS.get(name, p)))
+    return 0.5 * square + C * float(np.sum(np.maximum(0.0, 1.0 - y * f) ** POWERS.get(name, p)))
 
 
 def kernel_values(support, coefficients: np.ndarray, gamma: float, X, size: int = 1 << 18) -> np.ndarray:

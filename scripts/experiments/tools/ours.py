@@ -89,7 +89,7 @@ def fit(problem: Problem, method: str, step: float | None, settings: dict) -> Fi
         seconds += time.perf_counter() - start
         iterations += max(r.iterations for r in done.results) if trace is None else trace.iterations
     facts = {
-        **common(done, trace), "iterations": iterations, "nonzeros": problem.X.nnz,
+        **common(done, trace), "iterations": iterations,
         "added": sum(int(r.taken.sum()) for r in done.results if r.taken is not None),
     }  # fmt: skip
     return dataclasses.replace(Fitted.of(done.model, start, problem.X.shape[1], **facts), seconds=seconds)
@@ -97,8 +97,7 @@ def fit(problem: Problem, method: str, step: float | None, settings: dict) -> Fi
 
 def common(done: Any, trace: Trace | None) -> dict[str, Any]:
     """Facts of linear and kernel trainings."""
-    facts = {"gap": done.certificate.gap, "converged": bool(done.status and done.status.converged)}
-    return facts | ({"trace": trace.kept(), "cut": done.status is TIME} if trace else {})
+    return {"gap": done.certificate.gap} | ({"trace": trace.kept(), "cut": done.status is TIME} if trace else {})
 
 
 def _kernel(problem: Problem, step: float | None, settings: dict) -> Fitted:
