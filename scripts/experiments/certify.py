@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.metrics import RankCurve
-
 POWERS = {"hinge": 1.0, "squared": 2.0}  # of the loss of 1 - y f; for "power" it is given
 
 
@@ -24,13 +22,6 @@ def kernel_values(support, coefficients: np.ndarray, gamma: float, X, size: int 
 
     batches = gen_batches(X.shape[0], max(1, size // support.shape[0]))
     return np.concatenate([rbf_kernel(X[rows], support, gamma) @ coefficients for rows in batches])
-
-
-def area(y: np.ndarray, decision: np.ndarray) -> float:
-    """Area under the ROC curve: the probability that a row of class 1 scores above another row, ties count half."""
-    curve = RankCurve(1.0)
-    curve.add(y, decision)
-    return curve.area()
 
 
 def accuracy(y: np.ndarray, decision: np.ndarray) -> float:

@@ -44,7 +44,9 @@ def certified(problem: Problem, found: Fitted, name: str, settings: dict) -> dic
     if "trace" in facts and not ends_at(facts["trace"], facts.get("objective", np.nan)):
         del facts["trace"]
     if np.all(y == 1.0):
-        facts |= {name: certify.area(problem.t[k::2], decide[k::2]) for k, name in enumerate(("valid", "auc"))}
+        from sklearn.metrics import roc_auc_score
+
+        facts |= {name: float(roc_auc_score(problem.t[k::2], decide[k::2])) for k, name in enumerate(("valid", "auc"))}
         facts["rejected"] = 1.0 - certify.accuracy(y, f)
     return facts
 

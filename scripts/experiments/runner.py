@@ -67,7 +67,7 @@ class Runner:
             return Outcome(cell, **json.loads(kept.read_text())["outcome"])
         try:
             data = sets.prepared(cell.data, self.folders, self.results / "data")
-        except sets.AbsentError as e:
+        except FileNotFoundError as e:
             return Outcome(cell, [], "absent", str(e))
         outcome = self._child(cell, data)
         kept.parent.mkdir(parents=True, exist_ok=True)
