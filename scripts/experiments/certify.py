@@ -20,6 +20,8 @@ def kernel_values(support, coefficients: np.ndarray, gamma: float, X, size: int 
     from sklearn.metrics.pairwise import rbf_kernel
     from sklearn.utils import gen_batches
 
+    if support.shape[0] == 0:  # a run that was cut before its first step
+        return np.zeros(X.shape[0])
     batches = gen_batches(X.shape[0], max(1, size // support.shape[0]))
     return np.concatenate([rbf_kernel(X[rows], support, gamma) @ coefficients for rows in batches])
 

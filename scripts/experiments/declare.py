@@ -18,11 +18,6 @@ NAMES = {  # of sets that are not all of the papers' sets of that name, or have 
     "connect-4": "connect-4 (win or not)",
     "shuttle.scale": "shuttle (class 1 or not)",
     "poker": "poker (25,010 rows, class 0 or not)",
-    "imdb.tfidf": "imdb (tf-idf)",
-    "mnist.scale": "mnist",
-    "cod-rna.std": "cod-rna",
-    "htru2_scale": "htru2",
-    "magic04_scale": "magic",
 }
 
 

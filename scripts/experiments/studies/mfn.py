@@ -44,9 +44,8 @@ FOLDED = {
     "DCD": Tool("liblinear", "-s 1", {"tolerance": 1e-3}, objective="squared"),
     "DCD, hinge": Tool("liblinear", "-s 3", {"tolerance": 1e-3}, objective="hinge"),
 }
-DECOMPOSITION = {  # at one C
-    "LIBSVM": Tool("libsvm", "-s 0 -t 0", {"tolerance": 1e-3}, objective="hinge", free=True),
-}
+# at one C
+DECOMPOSITION = {"LIBSVM": Tool("libsvm", "-s 0 -t 0", {"tolerance": 1e-3}, objective="hinge", free=True)}
 AS_GOOD = 0.002  # cross-validation errors up to this above the best count as equal
 SIZES = (1605, 3185, 6414, 11220)
 BEST = {"a9a": (0.5, 32561), "w8a": (2.0**0.5, 39800)}  # C of the paper's figure, halved; rows
