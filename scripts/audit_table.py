@@ -13,6 +13,7 @@ import os
 import sys
 import tempfile
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -48,11 +49,7 @@ def vowpal(options: str, X: Any, y: Any) -> str:
 
     folder = tempfile.mkdtemp(prefix="audit-")
     rows, model = os.path.join(folder, "rows"), os.path.join(folder, "model")
-    with open(rows, "w") as file:
-        for i, label in enumerate(y):
-            row = slice(*X.indptr[i : i + 2])
-            words = (f"{j + 1}:{v:.9g}" for j, v in zip(X.indices[row], X.data[row], strict=True))
-            file.write(f"{label:.0f} | {' '.join(words)}\n")
+    Path(rows).write_bytes(packages.vowpal_rows(X, y, 1))
     fixed = f"--quiet --holdout_off -k -d {rows} --cache_file {rows}.cache --readable_model {model}"
     Workspace(f"{options} {fixed} --predict_only_model", enable_logging=False).finish()
     return model

@@ -31,8 +31,8 @@ WORKER_IS_THERE = r"(Successfully registered) with master"
 
 
 @contextlib.contextmanager
-def cluster(workers: int = 2, cores: int = 1, memory: str = "1g") -> Iterator[str]:
-    """Start a master with this many workers, cores and memory for executors; yields its URL and ends all at exit.
+def cluster() -> Iterator[str]:
+    """Start a master with two workers of a core and a gigabyte each; yields its URL and ends all at exit.
 
     Raises RuntimeError with the last line of the log of what did not start.
     """
@@ -52,8 +52,8 @@ def cluster(workers: int = 2, cores: int = 1, memory: str = "1g") -> Iterator[st
 
         try:
             url = await_sign(start("master", "master.Master", "--port", "0"), MASTER_IS_THERE, running)
-            size = ("--cores", str(cores), "--memory", memory, "--work-dir", folder)
-            for log in [start(f"worker{k}", "worker.Worker", *size, url) for k in range(workers)]:
+            size = ("--cores", "1", "--memory", "1g", "--work-dir", folder)
+            for log in [start(f"worker{k}", "worker.Worker", *size, url) for k in range(2)]:
                 await_sign(log, WORKER_IS_THERE, running)
             yield url
         finally:  # the workers, which end their executors, and then the master
@@ -88,14 +88,11 @@ def await_sign(log: Path, sign: str, running: list[subprocess.Popen]) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
-    parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--cores", type=int, default=1, help="of each worker")
-    parser.add_argument("--memory", default="1g", help="of each worker, for executors")
     parser.add_argument("command", nargs=argparse.REMAINDER, help="run it with the master's URL in SPARK_MASTER")
     chosen = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # ends all processes
     try:
-        with cluster(chosen.workers, chosen.cores, chosen.memory) as url:
+        with cluster() as url:
             if chosen.command:
                 return subprocess.run(chosen.command, env={**os.environ, "SPARK_MASTER": url}).returncode
             print(url, flush=True)

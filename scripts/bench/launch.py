@@ -13,7 +13,6 @@ import sys
 import time
 
 GRACE = 5.0  # seconds between SIGTERM and SIGKILL
-NOT_FOUND = 127  # as a shell reports it
 
 
 def main() -> None:
@@ -21,13 +20,7 @@ def main() -> None:
     os.set_inheritable(pipe, False)
     over = asked = False
     began = time.perf_counter()
-    child = os.fork()
-    if child == 0:
-        try:
-            os.execvp(command[0], command)
-        except OSError as e:
-            os.write(2, f"{command[0]}: {e.strerror}\n".encode())
-            os._exit(NOT_FOUND)
+    child = os.posix_spawnp(command[0], command, os.environ)
 
     def end(number: int, _frame: object) -> None:
         """End the command at the limit or with the benchmark: SIGTERM first, then SIGKILL."""

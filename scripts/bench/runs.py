@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -13,7 +14,6 @@ from typing import NamedTuple
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 LAUNCHER = Path(__file__).with_name("launch.py")
 KB_IN_MB = 1024
-CHUNK = 1 << 20
 
 
 class Run(NamedTuple):
@@ -83,14 +83,11 @@ def in_turn(jobs: Sequence[Callable[[], Run]], most: int, enough: float) -> list
 
 def median(runs: Sequence[Run]) -> Run:
     """The last run with the medians of seconds and memory."""
-    seconds, peaks = ([value for value in column if value is not None] for column in list(zip(*runs, strict=True))[:2])
-    return runs[-1]._replace(
-        seconds=statistics.median(seconds) if seconds else None, peak_mb=statistics.median(peaks) if peaks else None
-    )
+    seconds, peaks = (statistics.median(column) for column in list(zip(*runs, strict=True))[:2])
+    return runs[-1]._replace(seconds=seconds, peak_mb=peaks)
 
 
 def warm(path: str) -> None:
     """Read a file, so that it is in the page cache."""
-    with open(path, "rb") as file:
-        while file.read(CHUNK):
-            pass
+    with open(path, "rb") as file, open(os.devnull, "wb") as sink:
+        shutil.copyfileobj(file, sink)

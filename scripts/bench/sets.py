@@ -5,14 +5,11 @@ from __future__ import annotations
 import csv
 import lzma
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from bench.runs import REPOSITORY
+from bench import large
 
-LARGE = ("dense", "onehot", "trigrams")  # of scripts/make_large.py
 NO_SETS = (".md", ".tsv", ".csv", ".json", ".names")
 REGRESSION = "regression"  # the catalogue's word for targets that are numbers
 MOST_CLASSES = 200
@@ -77,13 +74,10 @@ def described(name: str, path: Path, listed: dict[str, str]) -> DataSet:
 
 
 def made(folder: Path, mb: float) -> list[DataSet]:
-    """The large sets of scripts/make_large.py, written once."""
-    sets = []
-    for kind in LARGE:
-        path = folder / f"{kind}-{mb:g}mb"
+    """The large sets, written once."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = {kind: folder / f"{kind}-{mb:g}mb" for kind in large.KINDS}
+    for kind, path in paths.items():
         if not path.exists():
-            folder.mkdir(parents=True, exist_ok=True)
-            script = REPOSITORY / "scripts" / "make_large.py"
-            subprocess.run([sys.executable, script, kind, path, "--mb", f"{mb:g}"], check=True)
-        sets.append(DataSet(path.name, str(path), mb, 2))
-    return sets
+            large.write(kind, path, mb)
+    return [DataSet(path.name, str(path), mb, 2) for path in paths.values()]

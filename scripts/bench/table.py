@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import csv
-import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from statistics import geometric_mean
 
 Row = dict
 LARGE_MB, MIDDLE_MB = 3.0, 1.0  # sizes of files, by their text
@@ -45,10 +45,6 @@ def memory(row: Row) -> float | None:
     """Our peak memory over the peer's."""
     theirs, ours = row["theirs"]["peak_mb"], row["ours"]["peak_mb"]
     return ours / theirs if theirs and ours else None
-
-
-def geometric_mean(values: Sequence[float]) -> float:
-    return math.exp(sum(map(math.log, values)) / len(values)) if values else math.nan
 
 
 def known(rows: Iterable[Row], measure: Callable[[Row], float | None]) -> list[float]:

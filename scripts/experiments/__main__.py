@@ -84,8 +84,6 @@ class Session:
 
     def finding(self, experiment: Experiment, outcomes: list[Outcome]) -> Finding:
         finding = experiment.conclude(outcomes)
-        if measures.within_noise(experiment.conclude, outcomes):
-            finding.measured += f" A factor of {measures.NOISE:g} in the times of svmtool would change the verdict."
         if missing := sum(o.ended == "left out" for o in outcomes):
             finding.measured += f" {missing} of {len(outcomes)} measurements were left out for lack of time."
         name = experiment.name

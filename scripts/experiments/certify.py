@@ -7,16 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.metrics import RankCurve
-
-POWERS = {"hinge": 1.0, "squared": 2.0, "least": 2.0}  # of the loss of 1 - y f; for "power" it is given
+POWERS = {"hinge": 1.0, "squared": 2.0}  # of the loss of 1 - y f; for "power" it is given
 
 
 def objective(name: str, square: float, y: np.ndarray, f: np.ndarray, C: float, p: float = 2.0) -> float:
     """|w|^2 / 2 + C times the loss; square: |w|^2."""
-    short = 1.0 - y * f
-    losses = np.abs(short) if name == "least" else np.maximum(0.0, short)
-    return 0.5 * square + C * float(np.sum(losses ** POWERS.get(name, p)))
+    return 0.5 * square + C * float(np.sum(np.maximum(0.0, 1.0 - y * f) ** POWERS.get(name, p)))
 
 
 def kernel_values(support, coefficients: np.ndarray, gamma: float, X, size: int = 1 << 18) -> np.ndarray:
@@ -24,15 +20,10 @@ def kernel_values(support, coefficients: np.ndarray, gamma: float, X, size: int 
     from sklearn.metrics.pairwise import rbf_kernel
     from sklearn.utils import gen_batches
 
+    if support.shape[0] == 0:  # a run that was cut before its first step
+        return np.zeros(X.shape[0])
     batches = gen_batches(X.shape[0], max(1, size // support.shape[0]))
     return np.concatenate([rbf_kernel(X[rows], support, gamma) @ coefficients for rows in batches])
-
-
-def area(y: np.ndarray, decision: np.ndarray) -> float:
-    """Area under the ROC curve: the probability that a row of class 1 scores above another row, ties count half."""
-    curve = RankCurve(1.0)
-    curve.add(y, decision)
-    return curve.area()
 
 
 def accuracy(y: np.ndarray, decision: np.ndarray) -> float:

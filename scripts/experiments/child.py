@@ -33,8 +33,7 @@ TRACE_RTOL = 1e-6  # to which a trace must end at the objective of the weights
 def certified(problem: Problem, found: Fitted, name: str, settings: dict) -> dict[str, Any]:
     """Objective and accuracy of a result."""
     y, f, decide = problem.y, found.decision(problem.X), found.decision(problem.T)
-    rows, features = problem.X.shape
-    facts: dict[str, Any] = {"seconds": found.seconds, "rows": rows, "features": features, **found.facts}
+    facts: dict[str, Any] = {"seconds": found.seconds, "rows": problem.X.shape[0], **found.facts}
     facts["accuracy"] = certify.accuracy(problem.t, decide)
     if name:
         power = settings.get("loss_power", 2.0)
@@ -45,7 +44,9 @@ def certified(problem: Problem, found: Fitted, name: str, settings: dict) -> dic
     if "trace" in facts and not ends_at(facts["trace"], facts.get("objective", np.nan)):
         del facts["trace"]
     if np.all(y == 1.0):
-        facts |= {name: certify.area(problem.t[k::2], decide[k::2]) for k, name in enumerate(("valid", "auc"))}
+        from sklearn.metrics import roc_auc_score
+
+        facts |= {name: float(roc_auc_score(problem.t[k::2], decide[k::2])) for k, name in enumerate(("valid", "auc"))}
         facts["rejected"] = 1.0 - certify.accuracy(y, f)
     return facts
 
@@ -65,13 +66,13 @@ def measured(fit: Callable[[], Fitted]) -> Fitted:
 
 def validated(problem: Problem, folds: int, fit: Callable[[Problem], Fitted]) -> float:
     """Cross-validation accuracy with fixed folds."""
-    order = np.random.default_rng(SEED).permutation(len(problem.y))
+    from sklearn.model_selection import KFold
+
     right = 0.0
-    for k in range(folds):
-        outside = order[k::folds]
-        found = fit(problem.take(np.sort(np.delete(order, np.s_[k::folds]))))
+    for inside, outside in KFold(folds, shuffle=True, random_state=SEED).split(problem.y):
+        found = fit(problem.take(inside))
         right += certify.accuracy(problem.y[outside], found.decision(problem.X[outside])) * len(outside)
-    return right / len(order)
+    return right / len(problem.y)
 
 
 def main() -> None:

@@ -18,11 +18,6 @@ NAMES = {  # of sets that are not all of the papers' sets of that name, or have 
     "connect-4": "connect-4 (win or not)",
     "shuttle.scale": "shuttle (class 1 or not)",
     "poker": "poker (25,010 rows, class 0 or not)",
-    "imdb.tfidf": "imdb (tf-idf)",
-    "mnist.scale": "mnist",
-    "cod-rna.std": "cod-rna",
-    "htru2_scale": "htru2",
-    "magic04_scale": "magic",
 }
 
 
@@ -91,7 +86,6 @@ class Cell:
     folds          folds of a cross-validation at each step, whose accuracy is "validated"; 0: none
     seconds        time limit of all its fits together, but the unmeasured one
     megabytes      memory limit
-    run            number of the repetition, also the seed
     """
 
     label: str
@@ -105,7 +99,6 @@ class Cell:
     folds: int = 0
     seconds: float = 20.0
     megabytes: int = 6000
-    run: int = 1
 
     def order(self) -> dict[str, Any]:
         """All parameters as JSON values."""
@@ -147,7 +140,7 @@ def plan(
 class Outcome:
     """The result of a cell.
 
-    steps   a dict for each step that ended: "step", "seconds" (of training alone), "rows", "features", "objective",
+    steps   a dict for each step that ended: "step", "seconds" (of training alone), "rows", "objective",
             "accuracy" (of the test rows), "validated" with folds, and what the tool adds; with a kernel "support"
             (vectors), and with an objective "training_error" (share of rows); with training rows of one class
             "rejected" (share of them) and "valid" and "auc", areas under the ROC curve of two halves of the test rows;

@@ -1,16 +1,12 @@
-"""Evaluation shared by studies: means, slopes, verdicts; which tool is the first to come near the optimum; repetitions.
+"""Evaluation shared by studies: means, slopes, verdicts; which tool is the first to come near the optimum.
 
 Tools that solve different problems (a free or a regularised bias) are each compared with the least objective of their
 own problem.  A paper's algorithm runs once, to its own end: if that is near the optimum, its trace tells when it came
 there.  Other tools run at several tolerances, of which the fastest near the optimum counts.
-
-Times on one machine differ from hour to hour: a finding says so if its verdict would be another one with all times of
-svmtool longer or shorter by NOISE.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import statistics
 from collections.abc import Callable, Iterable, Sequence
@@ -21,7 +17,6 @@ from experiments.declare import Cell, Dataset, Finding, Outcome
 OURS = "ours"  # svmtool itself
 LINEAR, CONSTANT = 1.25, 0.25  # log-log slopes up to which a time counts as linear, or constant, in the rows
 SHARE = 0.01  # of the least objective: near
-NOISE = 1.3  # the median factor between two measurements of 342 cells, an hour apart on a shared machine
 
 
 def groups(outcomes: Sequence[Outcome]) -> list[dict[str, Outcome]]:
@@ -57,13 +52,6 @@ def ratios(over: Sequence[Outcome], under: Sequence[Outcome]) -> list[float]:
     return [a / b for a, b in pairs if math.isfinite(a) and math.isfinite(b)]
 
 
-def verdict(checks: Sequence[bool]) -> str:
-    """Whether a claim holds in all, some or none of the checks."""
-    if not checks:
-        return "not measured"
-    return "yes" if all(checks) else "partly" if any(checks) else "no"
-
-
 def longest_over_shortest(times: Sequence[float]) -> float:
     """The ratio; inf if one is not finite, nan without times."""
     return math.nan if not times else max(times) / min(times) if math.isfinite(max(times)) else math.inf
@@ -96,7 +84,9 @@ def finding(checks: dict[str, list[bool]], figures: Sequence[str], tables: Seque
     if not known:
         return Finding("Nothing to compare with was measured.", "not measured", list(tables))
     words = [*(f"{name}: {sum(some)} of {len(some)}" for name, some in known.items()), *figures]
-    return Finding("; ".join(words) + ".", verdict([c for some in known.values() for c in some]), list(tables), why)
+    checked = [check for some in known.values() for check in some]
+    holds = "yes" if all(checked) else "partly" if any(checked) else "no"
+    return Finding("; ".join(words) + ".", holds, list(tables), why)
 
 
 def by_sets(outcomes: Sequence[Outcome], title: str, fact: str = "seconds", scale: float = 1.0) -> Dataset:
@@ -208,21 +198,3 @@ class Near:
         found = {name: self.range(name) for name in names}
         known = ", ".join(f"{name} {r:.3g}" for name, r in found.items() if math.isfinite(r)) or "none"
         return f"longest over shortest time, where all are reached: {known}"
-
-
-def within_noise(conclude: Callable[[list[Outcome]], Finding], outcomes: list[Outcome]) -> bool:
-    """Whether another verdict is within the noise of times."""
-    found = {conclude([noisy(o, x) for o in outcomes]).holds for x in (1.0, NOISE, 1.0 / NOISE)}
-    return len(found) > 1
-
-
-def noisy(outcome: Outcome, factor: float) -> Outcome:
-    """The outcome with other times, if it is of svmtool."""
-    if outcome.cell.tool != OURS:
-        return outcome
-    steps = [{**step, "seconds": factor * step["seconds"]} for step in outcome.weights]
-    for step in steps:
-        if "trace" in step:
-            step["trace"] = [[factor * seconds, objective] for seconds, objective in step["trace"]]
-    cut = steps.pop() if outcome.cut else None
-    return dataclasses.replace(outcome, steps=steps, cut=cut)

@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from experiments.declare import Dataset, Experiment, Finding
-from experiments.measures import NOISE
 from svmtool.formats import output
 
 NOTE = (
     "Each verdict is about the paper's algorithm as printed (`--method paper`), and says whether the claim holds on "
     "all, some or none of the checks that its study names. Columns 'svmtool, fast' are svmtool's engine (`--method "
-    "fast`), which decides nothing. Times on one machine differ from hour to hour: a row says so where all times of "
-    f"svmtool longer or shorter by a factor of {NOISE:g} would change its verdict. 'left out' means that the time set "
+    "fast`), which decides nothing. Times on one machine differ from hour to hour. 'left out' means that the time set "
     "for a study was used up."
 )
+
+
 def number(value: Any) -> str:
     """The text of a table cell."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):

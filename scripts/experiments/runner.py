@@ -24,7 +24,7 @@ from experiments.problem import NO_MEMORY
 
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent
-OWN_PYTHON = (OURS, "least_squares", "pegasos")  # tools that need no package of peers.txt
+OWN_PYTHON = (OURS, "pegasos")  # tools that need no package of peers.txt
 BESIDE = 90.0  # seconds for a child in addition to its fits: its warm-up, and mostly the evaluator
 LAST_WORDS = 400  # characters of a failed cell's output
 
@@ -53,7 +53,7 @@ class Runner:
         if tool not in self._codes:
             files = [*(HERE / name for name in ("child.py", "certify.py", "problem.py")), *(HERE / "tools").iterdir()]
             files += (REPOSITORY / "svmtool").rglob("*.py") if tool == OURS else []
-            content = b"".join(file.read_bytes() for file in sorted(files) if file.suffix in (".py", ".R"))
+            content = b"".join(file.read_bytes() for file in sorted(files) if file.suffix == ".py")
             self._codes[tool] = hashlib.sha256(content).hexdigest()
         return self._codes[tool]
 
@@ -67,7 +67,7 @@ class Runner:
             return Outcome(cell, **json.loads(kept.read_text())["outcome"])
         try:
             data = sets.prepared(cell.data, self.folders, self.results / "data")
-        except sets.AbsentError as e:
+        except FileNotFoundError as e:
             return Outcome(cell, [], "absent", str(e))
         outcome = self._child(cell, data)
         kept.parent.mkdir(parents=True, exist_ok=True)

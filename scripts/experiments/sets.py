@@ -15,10 +15,6 @@ from experiments.declare import Data
 SEED = 1
 
 
-class AbsentError(Exception):
-    """A set that is in no folder."""
-
-
 def find(name: str, folders: list[Path]) -> Path | None:
     """The file of a set, plain or compressed; None if no folder has it."""
     places = (folder / (name + ending) for folder in folders for ending in ("", ".xz"))
@@ -26,10 +22,10 @@ def find(name: str, folders: list[Path]) -> Path | None:
 
 
 def prepared(data: Data, folders: list[Path], cache: Path) -> Path:
-    """The file of a set: training rows in CSR and their labels, test rows and theirs.  AbsentError."""
+    """The file of a set: training rows in CSR and their labels, test rows and theirs.  FileNotFoundError."""
     path = find(data.name, folders)
     if path is None:
-        raise AbsentError(f"{data.name}: in none of {', '.join(map(str, folders))}")
+        raise FileNotFoundError(f"{data.name}: in none of {', '.join(map(str, folders))}")
     mark = f"{data!r} {path.stat().st_size} {path.stat().st_mtime_ns}"
     target = cache / f"{data.name}-{hashlib.sha256(mark.encode()).hexdigest()[:16]}.pickle"
     if not target.exists():

@@ -11,6 +11,8 @@ from conftest import REPOSITORY
 
 FOLDER = REPOSITORY / "docs" / "examples"
 PROGRAMS = sorted(path.stem for path in FOLDER.glob("*.py"))
+# with more than 3 seconds of work
+LONG = {"certified_labels", "embeddings", "figure1", "forgetting", "l1_path", "larger_than_memory", "many_labels"}
 
 # All programs in one process, which imports scikit-learn and matplotlib once.
 RUN = """
@@ -20,14 +22,17 @@ for program in sys.argv[1:]:
 """
 
 
-def test_programs_run(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    "names", [{*PROGRAMS} - LONG, pytest.param(LONG, marks=pytest.mark.exhaustive)], ids=["short", "long"]
+)
+def test_programs_run(names, tmp_path, monkeypatch):
     pytest.importorskip("sklearn", reason="needs scikit-learn: pip install 'svmtool[sklearn]'")
     pytest.importorskip("matplotlib", reason="needs matplotlib: pip install 'svmtool[plot]'")
     monkeypatch.setenv("MPLBACKEND", "agg")
-    command = [sys.executable, "-c", RUN, *(str(FOLDER / f"{name}.py") for name in PROGRAMS)]
+    command = [sys.executable, "-c", RUN, *(str(FOLDER / f"{name}.py") for name in names)]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600)
     assert (done.returncode, done.stderr) == (0, "")
-    for name in PROGRAMS:
+    for name in names:
         assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
 
 

@@ -43,10 +43,15 @@ def module_of(path) -> str:
 
 
 @functools.cache
+def tree_of(path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@functools.cache
 def imports(path) -> frozenset[str]:
     """Modules of the package that a file imports anywhere in it."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Import):
             found |= {name.name for name in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -111,9 +116,9 @@ def code_lines(function: ast.FunctionDef, text: list[str]) -> int:
 def test_functions_are_short():
     long = {}
     for path in [*FILES, *TESTS]:
-        text = path.read_text(encoding="utf-8")
-        for node in ast.walk(ast.parse(text)):
-            if isinstance(node, ast.FunctionDef) and (count := code_lines(node, text.splitlines())) > MOST_LINES:
+        text = path.read_text(encoding="utf-8").splitlines()
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.FunctionDef) and (count := code_lines(node, text)) > MOST_LINES:
                 long[node.name] = count
     assert not long
 
@@ -124,7 +129,7 @@ def test_only_the_registry_names_solvers():
         assert not imports(path) & solvers, f"{path.name} imports a solver by name"
         text = path.read_text()
         if part_of(module_of(path)) != "registry" and any(name in text for name in solvers):
-            strings = {n.value for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Constant)}
+            strings = {n.value for n in ast.walk(tree_of(path)) if isinstance(n, ast.Constant)}
             assert not strings & solvers, f"{path.name} names a solver"
 
 
@@ -179,28 +184,6 @@ def test_commands_start_lean(line, ready):
 def test_short_answers_load_no_numpy(line, ready):
     click = set() if line.endswith("help") else {"click"}
     assert not loaded(line.split(), ready) & {"numpy", "numba", "scipy", "tqdm", *click}
-
-
-def test_reading_loads_no_numpy(tmp_path):
-    """A plain file and a stream with a line for the slow parser; only `table` needs numpy."""
-    if not ahead_of_time():
-        pytest.skip("no loops compiled ahead of time for this machine: numba has to be imported")
-    (tmp_path / "d").write_text("+1 1:0x8 2:0.5\n-1 1:-1\n")
-    code = (
-        "import sys; from svmtool.formats.source import open_source\n"
-        "from svmtool.formats.svmlight import inputs, table\n"
-        "for name in ('d', '-'):\n"
-        "    with open_source(name) as source: raw = table.read_raw(source)\n"
-        "    assert raw[0].values.items.tolist() == [8.0, 0.5, -1.0]\n"
-        "data = inputs.Reading('d'); data.start(); data._finished.wait()\n"
-        "assert not {'numpy', 'numba'} & set(sys.modules)\n"
-        "assert data.table().values.tolist() == [8.0, 0.5, -1.0]"
-    )
-    with open(tmp_path / "d") as stdin:
-        done = subprocess.run(
-            [sys.executable, "-c", code], cwd=tmp_path, stdin=stdin, capture_output=True, text=True, timeout=60
-        )
-    assert done.returncode == 0, done.stderr
 
 
 def test_training_from_python_loads_no_tqdm():

@@ -1,12 +1,11 @@
 """ALFPGM (Aregbesola and Griva 2022): C-SVC with the RBF kernel, C = 100, features within [-1, 1].
 
-Table 2 and Figure 8: tolerance 1e-2.  Figures 2 to 4: training time over the number p of pairs in a working set.
+Table 2: tolerance 1e-2.  Figures 2 to 4: training time over the number p of pairs in a working set.
 """
 
 from __future__ import annotations
 
 import math
-import statistics
 
 from experiments.declare import Case, Data, Dataset, Finding, Outcome, Tool, plan
 from experiments.measures import by_rows, by_sets, faster, finding, groups, mean_ratio
@@ -57,19 +56,6 @@ def table(outcomes: list[Outcome]) -> Finding:
     return finding(checks, figures, tables)
 
 
-def per_row(outcomes: list[Outcome]) -> Finding:
-    rows = groups(outcomes)
-    each = {tool: {k: row[tool].seconds / row[tool].fact("rows") for k, row in enumerate(rows)
-                   if row[tool].ended == "done"} for tool in TOOLS}  # fmt: skip
-    both = each[OWN].keys() & each[SMO].keys()
-    own, smo = (1e6 * statistics.stdev(each[t][k] for k in both) if len(both) > 1 else math.nan for t in (OWN, SMO))
-    checks = {f"deviation below that of SMO over {len(both)} sets": [own < smo] if len(both) > 1 else []}
-    spread = [[t, len(some), 1e6 * statistics.stdev(some.values())] for t, some in each.items() if len(some) > 1]
-    title = "Standard deviation of the time per row over the sets on which a tool finishes, in microseconds"
-    return finding(checks, [f"{own:.3g} and {smo:.3g} microseconds a row"],
-                   [Dataset(title, ["tool", "sets", "deviation"], spread)])  # fmt: skip
-
-
 def over_pairs(outcomes: list[Outcome]) -> Finding:
     inside, figures = [], []
     for o in outcomes:
@@ -88,6 +74,4 @@ VARIED = plan(
     {OWN: Tool("ours", "kernel -s 60")}, [Data(name, rows=ROWS, unit=True) for name in PAIRED],
     [Case(Data("breast_cancer", unit=True), {}, PAIRS[::2])], SETTINGS, PAIRS, (25.0, 4.0), vary="pairs",
 )  # fmt: skip
-EXPERIMENTS = {
-    "alfpgm-table2": (CELLS, table), "alfpgm-figure8": (CELLS, per_row), "alfpgm-figures2-4": (VARIED, over_pairs),
-}  # fmt: skip
+EXPERIMENTS = {"alfpgm-table2": (CELLS, table), "alfpgm-figures2-4": (VARIED, over_pairs)}

@@ -41,14 +41,11 @@ def table_of(X, y: np.ndarray) -> Dataset:
     return Dataset(y.copy(), X.indptr.astype("i8"), X.indices.astype("i4"), X.data.copy(), X.shape[1])
 
 
-def with_method(asked: Settings) -> Settings:
-    """The settings with their time limit; ValueError if they ask for a paper's algorithm that there is not."""
-    if asked.problem.method == "fast":
-        return asked
-    if not asked.row.printed:
-        raise ValueError(f"-s {asked.problem.solver} has no --method paper")
+def with_limit(asked: Settings) -> Settings:
+    """The settings; of a paper's algorithm with a time limit."""
     left = signal.getitimer(signal.ITIMER_REAL)[0]
-    return asked.replace(max_seconds=TIME_SHARE * left) if left and asked.stopping.max_seconds is None else asked
+    limited = asked.row.printed and left and asked.stopping.max_seconds is None
+    return asked.replace(max_seconds=TIME_SHARE * left) if limited else asked
 
 
 class Trace:
@@ -79,7 +76,7 @@ def fit(problem: Problem, method: str, step: float | None, settings: dict) -> Fi
     settings = {**given, "bias": -1.0, **settings}
     path, seeded = settings.pop("path", (problem.C,)), settings.pop("seeded", False)
     rule = "eps" if settings["method"] == "paper" else "gap"
-    asked = with_method(Settings.of(**{**settings, rule: step}))
+    asked = with_limit(Settings.of(**{**settings, rule: step}))
     seconds, iterations, done, trace = 0.0, 0, None, None
     for C in path:
         initial = done.model if seeded and done else None
@@ -89,7 +86,7 @@ def fit(problem: Problem, method: str, step: float | None, settings: dict) -> Fi
         seconds += time.perf_counter() - start
         iterations += max(r.iterations for r in done.results) if trace is None else trace.iterations
     facts = {
-        **common(done, trace), "iterations": iterations, "nonzeros": problem.X.nnz,
+        **common(done, trace), "iterations": iterations,
         "added": sum(int(r.taken.sum()) for r in done.results if r.taken is not None),
     }  # fmt: skip
     return dataclasses.replace(Fitted.of(done.model, start, problem.X.shape[1], **facts), seconds=seconds)
@@ -97,8 +94,7 @@ def fit(problem: Problem, method: str, step: float | None, settings: dict) -> Fi
 
 def common(done: Any, trace: Trace | None) -> dict[str, Any]:
     """Facts of linear and kernel trainings."""
-    facts = {"gap": done.certificate.gap, "converged": bool(done.status and done.status.converged)}
-    return facts | ({"trace": trace.kept(), "cut": done.status is TIME} if trace else {})
+    return {"gap": done.certificate.gap} | ({"trace": trace.kept(), "cut": done.status is TIME} if trace else {})
 
 
 def _kernel(problem: Problem, step: float | None, settings: dict) -> Fitted:
@@ -107,7 +103,7 @@ def _kernel(problem: Problem, step: float | None, settings: dict) -> Fitted:
     from svmtool.training.kernel.train import trainer
 
     settings = {"gap" if k == "theta" else k: gap_of_theta(v) if k == "theta" else v for k, v in settings.items()}
-    asked = with_method(Settings.of_kernel(**settings, eps=step))
+    asked = with_limit(Settings.of_kernel(**settings, eps=step))
     table, trace = table_of(problem.X, problem.y), Trace() if asked.row.printed else None
     start = time.perf_counter()
     done = trainer(asked)(kernel_set(table, asked, "rows"), Fitting(asked, trace))

@@ -6,7 +6,6 @@ share: 1 / (C n)).  The text and the cache are written before timing starts.
 
 from __future__ import annotations
 
-import io
 import re
 import tempfile
 import time
@@ -16,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+import packages
 from experiments.problem import Fitted, Problem
 
 
@@ -53,15 +53,6 @@ def cached(problem: Problem, asked: str) -> Path:
     if _last is None or _last[0] is not problem.X:
         _last = problem.X, tempfile.TemporaryDirectory()
         text = Path(_last[1].name, "rows")
-        text.write_bytes(text_of(problem))
+        text.write_bytes(packages.vowpal_rows(problem.X, problem.y, 0))
         Workspace(f"{asked} -d {text} --cache_file {text.with_name('cache')} -k").finish()
     return Path(_last[1].name, "cache")
-
-
-def text_of(problem: Problem) -> bytes:
-    """The rows as Vowpal Wabbit's text: label, bar, and index:value pairs starting at 0."""
-    from sklearn.datasets import dump_svmlight_file
-
-    text = io.BytesIO()
-    dump_svmlight_file(problem.X, problem.y, text)
-    return re.sub(rb"^(\S+)", rb"\1 |", text.getvalue(), flags=re.MULTILINE)
