@@ -21,40 +21,33 @@ from svmtool.solvers.shared.base import NOTE_FACTOR, Result
 FIRST_SECONDS, STILL_FACTOR = 1.0, 1.9
 
 
-class Clock:
-    """Says when something is due that comes at least once while the time of a run doubles."""
+class Still:
+    """Prints by `still`, at least once while the time of a run doubles, that a long step is still going on."""
 
-    def __init__(self) -> None:
-        self.began = time.perf_counter()
-        self.last = 0.0  # seconds until the last time
+    def __init__(self, still: Callable[[str], object]):
+        self.still, self._lock = still, threading.Lock()
+        self._began, self._last = time.perf_counter(), 0.0  # _last: seconds until something was printed
 
     @property
     def seconds(self) -> float:
         """Seconds since the beginning."""
-        return time.perf_counter() - self.began
+        return time.perf_counter() - self._began
 
     def due(self, factor: float) -> bool:
-        """Whether the time since the beginning is `factor` times that of the last time."""
-        return self.seconds >= factor * max(self.last, FIRST_SECONDS / NOTE_FACTOR)
+        """Whether the time since the beginning is `factor` times that of the last line."""
+        return self.seconds >= factor * max(self._last, FIRST_SECONDS / NOTE_FACTOR)
 
-    def done(self) -> None:
-        """Note that it has come."""
-        self.last = self.seconds
-
-
-class Still:
-    """Prints by `still` that a long step is still going on."""
-
-    def __init__(self, still: Callable[[str], object]):
-        self.still, self.clock, self._lock = still, Clock(), threading.Lock()
+    def printed(self) -> None:
+        """Note that something has been printed."""
+        self._last = self.seconds
 
     def beat(self) -> None:
         """Say that a long step is still going on, if nothing has been printed for as long as before."""
         if self._lock.acquire(blocking=False):  # else a line is being printed
             try:
-                if self.clock.due(STILL_FACTOR):
-                    self.working(described() or "training", self.clock.seconds)
-                    self.clock.done()
+                if self.due(STILL_FACTOR):
+                    self.working(described() or "training", self.seconds)
+                    self.printed()
             finally:
                 self._lock.release()
 
@@ -75,7 +68,7 @@ class SolverLines(Still):
         self._turns: list[int] = []  # problems in the order of printing
         self._ended: set[int] = set()  # of these, whose turn has ended
         self._held: dict[int, str] = {}  # lines that wait
-        self._last: dict[int, str] = {}  # what the last line of each problem says
+        self._said: dict[int, str] = {}  # what the last line of each problem says
 
     def begin(self, count: int) -> None:
         """Expect this many problems."""
@@ -90,7 +83,7 @@ class SolverLines(Still):
             text = self._fresh(k, record)
             if text:
                 self._put(k, text)
-            elif not has_lines(self.row) and self.clock.due(NOTE_FACTOR):
+            elif not has_lines(self.row) and self.due(NOTE_FACTOR):
                 self._say(named_line(progress_line(record), label))
 
     def end_turn(self, k: int, result: Result | None) -> None:
@@ -108,13 +101,13 @@ class SolverLines(Still):
 
     def _fresh(self, k: int, record: dict[str, Any]) -> str:
         """The line of a record; empty if it says no more than the last one of the problem."""
-        text = line_of(self.row, record, k not in self._last)
-        last, self._last[k] = self._last.get(k), _numbers(text)
+        text = line_of(self.row, record, k not in self._said)
+        last, self._said[k] = self._said.get(k), _numbers(text)
         return "" if _numbers(text) == last else text
 
     def _say(self, text: str) -> None:
         self.console.solver(text)
-        self.clock.done()
+        self.printed()
 
     def _put(self, k: int, text: str) -> None:
         if text and self._turns and self._turns[0] != k:
