@@ -13,6 +13,7 @@ from svmtool.errors import RowsError, SvmtoolError
 from svmtool.kernels.lp import LpSvc
 from svmtool.kernels.problems import AnyProblem, CSvc, LeastSquaresSvc, NuSvc, Points
 from svmtool.models.kernel_functions import Kernel
+from svmtool.options import in_words
 from svmtool.params import POLYNOMIAL, PRECOMPUTED, Settings, check_feasible, kernel_of
 from svmtool.tolerances import DENSE_BELOW, MIB
 from svmtool.training.inputs import MAX_DIGITS, largest_cost, on_used, used_features, weights_named
@@ -154,8 +155,7 @@ def refuse_overflow(data: KernelSet, settings: Settings) -> None:
 def _advice(kernel: Kernel, without_costs: bool) -> str:
     """What makes kernel values and costs smaller."""
     able = [*([] if without_costs else ["-c"]), *(["-g", "-d"] if kernel.kind == POLYNOMIAL else [])]
-    words = ", ".join(able[:-1]) + (" or " if able[1:] else "") + able[-1] if able else ""
-    return "scale the features (svm-scale)" + (f" or choose a smaller {words}" if words else "")
+    return "scale the features (svm-scale)" + (f" or choose a smaller {in_words(able)}" if able else "")
 
 
 class ClassPairs:

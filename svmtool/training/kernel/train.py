@@ -141,7 +141,7 @@ def _of_pairs(pairs: ClassPairs, fitting: Fitting) -> list[str]:
         found.append(f"{fused_pairs.METHOD}: {len(together)} of {count}, {batch.why}")
     alone = sorted(set(range(count)) - together, key=lambda k: -sum(pairs.counts[k]))
     sizes = [sum(pairs.counts[k]) for k in alone]
-    shares = [s.run.cache_mb] if len(alone) == 1 else shares_of(s.run.cache_mb, sizes, pairs.row_mb)[1]
+    _, shares = shares_of(s.run.cache_mb, sizes, pairs.row_mb)
     plans: dict[str, list[Plan]] = {}
     for k, share in zip(alone, shares, strict=True):
         plan = _plan(pairs.problem(pairs.points.take(pairs.rows(k)), k), s, share)
