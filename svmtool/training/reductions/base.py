@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib
-import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
@@ -104,7 +103,6 @@ class Reduction(ABC):
     solver_method: str | None = None  # of the solver's METHODS, in place of its plan's; for tests and experiments
     robust = False  # whether the solver is itself as robust as the method that results fall back to
     lines: SolverLines | None = None  # what prints the lines of the solver
-    consume: Callable[[int, Result], object] | None = None  # takes each finished result, which then loses its weights
     several = False  # whether rows have several labels
     compact = False  # whether results of several problems keep no dual points, and their model's W is in Columns
     # starts: solutions at another C (seeded); LIBLINEAR's rule alone may end a run there, as in its search for C
@@ -113,8 +111,7 @@ class Reduction(ABC):
     def __init__(self, table: Dataset, settings: Settings):
         exact = settings.row.printed or "--add" in settings.row.supported or settings.row.kind in NEED_DOUBLE
         table = (table.as_double() if exact else table).in_use()
-        self.settings, self.consuming = settings, threading.Lock()
-        self.solver = settings.row
+        self.settings, self.solver = settings, settings.row
         p = settings.problem
         self.loss = losses.of(self.solver.loss, p.loss_power)
         self.n_features = table.n_features
@@ -271,7 +268,9 @@ class Reduction(ABC):
             if self.lines is not None:
                 self.lines.end_turn(k, None if again else results[k])
             if not again and "--add" not in self.solver.supported:
-                self._keep(k, results[k])
+                results[k].w = kept(results[k].w, self.count)
+                if self.compact and self.count > 1:
+                    results[k].alpha = None
             return again
 
         if self.lines is not None:
@@ -279,15 +278,6 @@ class Reduction(ABC):
         with doing("class", self.count) as part:
             with_time_shares(turn, self.count, stop, threads.beside(self.count), threads.run_blocks)
         return results
-
-    def _keep(self, k: int, result: Result) -> None:
-        """Free what nobody needs of a finished problem's result."""
-        if self.consume is not None:
-            self.consume(k, result)
-            result.w, result.alpha = np.zeros(0), None
-        result.w = kept(result.w, self.count)
-        if self.compact and self.count > 1:
-            result.alpha = None
 
     def _prepared(self, stop: StopFlag | None) -> StopFlag:
         """What ends the problems, which are ready to be solved unless the limit is reached."""
