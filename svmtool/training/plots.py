@@ -81,37 +81,32 @@ def _logarithmic(axes: Any, values: Sequence[float]) -> None:
         axes.set_yscale("log")
 
 
-class Curve(NamedTuple):
-    """Scores against C: a name for the legend, and pairs (C, score)."""
-
-    name: str
-    points: list[tuple[float, float]]
+Points = list[tuple[float, float]]  # pairs of C and a score
 
 
 def search(
-    figure: Any, curves: list[Curve], best: tuple[float, float] | None, title: str, percent: bool,
-    gaps: list[tuple[float, float]] | None = None, target: float | None = None,
+    figure: Any, curves: dict[str, Points], best: tuple[float, float] | None, title: str, percent: bool,
+    gaps: Points | None = None, target: float | None = None,
 ) -> None:  # fmt: skip
     """Draw scores against C, several curves as thin lines but the best, and certified gaps below where they are known.
 
+    curves : the points of each by its name in the legend
     best : C and score of the chosen value; None: nothing is chosen
     title : what the score is; percent: it is drawn times 100
     gaps : pairs of C and gap; target: the target gap
     """
     axes = figure.subplots(1 if gaps is None else 2, 1, sharex=True, squeeze=False)[:, 0]
     upper, factor = axes[0], 100.0 if percent else 1.0
-    winner = None if best is None else next((c for c in curves if best in c.points), None)
-    for k, curve in enumerate(curves):
-        x, y = [C for C, _ in curve.points], [factor * score for _, score in curve.points]
-        if len(curves) <= 2:
-            upper.plot(x, y, color=(BLUE, ORANGE)[k], linewidth=1.4, marker=".", label=curve.name or None)
-        elif curve is not winner:
-            upper.plot(x, y, color=FAINT, linewidth=0.7, zorder=1)
+    winner = next((name for name, points in curves.items() if best in points), None)
     if len(curves) > 2:
         upper.plot([], [], color=FAINT, linewidth=1.0, label=f"{len(curves) - 1} others")
-        if winner is not None:
-            x, y = [C for C, _ in winner.points], [factor * score for _, score in winner.points]
-            upper.plot(x, y, color=BLUE, linewidth=1.8, marker=".", label=winner.name, zorder=3)
+    for k, (name, points) in enumerate(curves.items()):
+        style: dict[str, Any] = {"color": FAINT, "linewidth": 0.7, "zorder": 1}
+        if len(curves) <= 2:
+            style = {"color": (BLUE, ORANGE)[k], "linewidth": 1.4, "marker": ".", "label": name or None}
+        elif name == winner:
+            style = {"color": BLUE, "linewidth": 1.8, "marker": ".", "label": name, "zorder": 3}
+        upper.plot([C for C, _ in points], [factor * score for _, score in points], **style)
     if best is not None:
         text = f"best: C = {best[0]:g}, {factor * best[1]:g}{' %' if percent else ''}"
         upper.plot([best[0]], [factor * best[1]], color=RED, marker="o", markersize=7, linestyle="", label=text,

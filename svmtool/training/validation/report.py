@@ -22,7 +22,6 @@ from svmtool.training.interruption import interruptible
 from svmtool.training.lines import Still
 from svmtool.training.notices import advice
 from svmtool.training.outcome import NOT_CONVERGED, fold_warnings
-from svmtool.training.plots import Curve
 from svmtool.training.validation import guarantee, scores
 from svmtool.training.validation.cross_validation import Folds, held_out
 from svmtool.training.validation.folds import FOLDS
@@ -143,14 +142,14 @@ def run_search(
 
 
 def _draw(plot: Plot, found: Search, measure: scores.Measure, regression: bool) -> None:
-    curves: dict[float, list[tuple[float, float]]] = {}
+    curves: dict[str, plots.Points] = {}
     for value in found.tried:
         if math.isfinite(value.score):
-            curves.setdefault(value.p, []).append((value.C, measure.sign * value.score))
-    named = [Curve(f"p = {p:g}" if regression else "", points) for p, points in curves.items()]
+            name = f"p = {value.p:g}" if regression else ""
+            curves.setdefault(name, []).append((value.C, measure.sign * value.score))
     best = found.best
     chosen = (best.C, measure.sign * best.score) if math.isfinite(best.score) else None
-    plot.draw(lambda figure: plots.search(figure, named, chosen, measure.title, measure.percent), height=4.5)
+    plot.draw(lambda figure: plots.search(figure, curves, chosen, measure.title, measure.percent), height=4.5)
 
 
 def _exit_status(
@@ -202,14 +201,16 @@ def _line(point: Point, measure: scores.Measure) -> str:
 
 
 def _draw_grid(plot: Plot, found: Grid, measure: scores.Measure, settings: Settings) -> None:
-    def curve(name: str, scores: list[float | None]) -> Curve:
-        pairs = [(point.C, score) for point, score in zip(found.points, scores, strict=True)]
-        return Curve(name, [(C, measure.sign * s) for C, s in pairs if s is not None and math.isfinite(s)])
+    def curve(values: list[float | None]) -> plots.Points:
+        pairs = [(point.C, value) for point, value in zip(found.points, values, strict=True)]
+        return [(C, measure.sign * value) for C, value in pairs if value is not None and math.isfinite(value)]
 
-    curves, chosen = [curve("training", [point.training for point in found.points])], None
-    if found.best is not None:
-        curves.insert(0, curve("validation", [point.validation for point in found.points]))
-        chosen = found.best[0], measure.sign * found.best[1]
+    curves = {
+        "validation": curve([point.validation for point in found.points]),
+        "training": curve([point.training for point in found.points]),
+    }
+    curves = {name: points for name, points in curves.items() if points}
+    chosen = None if found.best is None else (found.best[0], measure.sign * found.best[1])
     gaps = [(point.C, point.certificate.gap) for point in found.points]
     plot.draw(
         lambda figure: plots.search(figure, curves, chosen, measure.title, measure.percent, gaps, settings.target)
