@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from svmtool.data.dataset import Dataset
+from svmtool.data.labels import Weighting
 from svmtool.data.row_storage import PIECE_NONZEROS
 from svmtool.errors import RowsError, SvmtoolError
 from svmtool.models.kernel import FEATURES_NOTE, KernelModel
@@ -25,14 +26,13 @@ from svmtool.params import Settings
 
 MANY_FEATURES, FEATURES_PER_VALUE = 1 << 20, 4  # above both, and per value of the data, the features are restricted
 MAX_COPIED_VALUES = 1 << 22  # values of rows on disk whose indices may be examined in memory
-MAX_DIGITS, MAX_COST = 290, 1e300  # decimal digits that sums may have at most; costs count as at most this
+MAX_DIGITS = 290  # decimal digits that sums may have at most
 MAX_START_WEIGHT = 1e100  # weights of an initial model: their squares must stay numbers
 
 
 def refuse_overflow(
-    table: Dataset, C: float, class_weights: tuple[tuple[int, float], ...], largest: float = 1.0, labels: float = 1.0,
-    shares: bool = False,
-) -> None:  # fmt: skip
+    table: Dataset, C: float, class_weights: Weighting, largest: float = 1.0, labels: float = 1.0, shares: bool = False
+) -> None:
     """SvmtoolError if sums of squares would overflow.
 
     largest: of |values| that the table does not hold; labels: the largest |label| in the problem; shares: see
@@ -48,8 +48,8 @@ def refuse_overflow(
 
 
 def refuse_range(
-    n: int, C: float, class_weights: tuple[tuple[int, float], ...], row_weights: np.ndarray | None, largest: float,
-    labels: float, shares: bool = False,
+    n: int, C: float, class_weights: Weighting, row_weights: np.ndarray | None, largest: float, labels: float,
+    shares: bool = False,
 ) -> None:  # fmt: skip
     """Raise SvmtoolError if sums of squares of numbers up to `largest` over n rows would overflow.
 
@@ -67,17 +67,15 @@ def refuse_range(
         )
 
 
-def largest_cost(
-    C: float, class_weights: tuple[tuple[int, float], ...], row_weights: np.ndarray | None
-) -> float:  # fmt: skip
-    """The largest cost of a row: C, the factor of its class and its weight; from 1 to MAX_COST."""
+def largest_cost(C: float, class_weights: Weighting, row_weights: np.ndarray | None) -> float:
+    """The largest cost of a row: C, the factor of its class and its weight; at least 1."""
     factors: dict[int, float] = {}
     for label, factor in class_weights:
         factors[label] = factors.get(label, 1.0) * factor
     cost = C * max(factors.values(), default=1.0)
     if row_weights is not None:
         cost *= float(row_weights.max(initial=1.0))
-    return min(max(cost, 1.0), MAX_COST)
+    return max(cost, 1.0)
 
 
 def weights_named(advice: str, row_weights: np.ndarray | None) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,7 @@ from svmtool.solvers.shared.base import INTERRUPTED, TIME
 from svmtool.training import intent, pipeline
 from svmtool.training.certain import Wanted, until_certain
 from svmtool.training.inputs import SpreadWeights, narrowed, with_all_features
-from svmtool.training.lines import SolverLines
+from svmtool.training.lines import Sink, SolverLines
 from svmtool.training.outcome import Training, notes
 from svmtool.training.reductions.base import Reduction, problems_of
 
@@ -76,7 +75,7 @@ class Job(pipeline.Job):
                 return contextlib.closing(adaptable.locked(path))
         return contextlib.nullcontext()
 
-    def train(self, report: Callable[..., None] | None, stop: StopFlag, lines: SolverLines) -> Training:
+    def train(self, report: Sink, stop: StopFlag, lines: SolverLines) -> Training:
         """See pipeline.Job."""
         return train(self._rows.pop(), self.settings, report, self.initial, stop, lines, True, self._certain)
 
@@ -110,7 +109,7 @@ def _chosen(settings: Settings, request: Request, table: Dataset) -> tuple[Setti
 
 
 def train(
-    table: Dataset, settings: Settings, report: Callable[..., None] | None = None, initial: LinearModel | None = None,
+    table: Dataset, settings: Settings, report: Sink = None, initial: LinearModel | None = None,
     stop: StopFlag | None = None, lines: SolverLines | None = None, compact: bool = False,
     certain: Wanted | None = None,
 ) -> Training:  # fmt: skip
@@ -145,7 +144,7 @@ def train(
 
 
 def train_on_used(
-    table: Dataset, settings: Settings, report: Callable[..., None] | None = None, initial: LinearModel | None = None,
+    table: Dataset, settings: Settings, report: Sink = None, initial: LinearModel | None = None,
     stop: StopFlag | None = None, lines: SolverLines | None = None,
 ) -> Training:  # fmt: skip
     """`train` on the features that occur; the model has weights of all features, and its state if it is adaptable."""
@@ -174,14 +173,12 @@ def train_on_used(
     return done
 
 
-def fitted(
-    problems: Reduction, start: np.ndarray | None, report: Callable[..., None] | None, stop: StopFlag
-) -> Training:
+def fitted(problems: Reduction, start: np.ndarray | None, report: Sink, stop: StopFlag) -> Training:
     """Solve and certify the problems and make the model; see `train`."""
     results, certificate = problems.fit_and_certify(start, report, stop)
     model = problems.model(problems.weights(results), notes(problems.settings, certificate, results))
-    done = Training(model, results, certificate, problems.warnings(), summary=problems.summary(results))
-    done.sums = problems.sums_of(results)
+    done = Training(model, results, certificate, problems.warnings())
+    done.summary, done.sums = problems.summary(results), problems.sums_of(results)
     try:
         with until(stop.ended):
             done.leave_one_out = problems.leave_one_out(done.model)

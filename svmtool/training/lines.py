@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import functools
+import itertools
 import math
 import threading
 import time
@@ -74,17 +74,15 @@ class SolverLines(Still):
         """Expect this many problems."""
         self._turns = list(range(count))
 
-    def sink(self, k: int, label: Any = None) -> Callable[..., None]:
-        """What takes the records of problem k; label: its name among several."""
-        return functools.partial(self._record, k, label)
-
-    def _record(self, k: int, label: Any, /, **record: Any) -> None:
+    def record(self, k: int, label: Any, /, **record: Any) -> None:
+        """Take a record of problem k; label: its name among several."""
         with self._lock:
             text = self._fresh(k, record)
             if text:
                 self._put(k, text)
             elif not has_lines(self.row) and self.due(NOTE_FACTOR):
-                self._say(named_line(progress_line(record), label))
+                name = "" if label is None else f"{'classes' if isinstance(label, str) else 'class'} {label}: "
+                self._say(name + progress_line(record))
 
     def end_turn(self, k: int, result: Result | None) -> None:
         """Print the end of problem k; without a result its turn has ended, and another one will follow."""
@@ -116,28 +114,25 @@ class SolverLines(Still):
             self._say(text)
 
 
-def sink_of(
-    report: Callable[..., None] | None, lines: SolverLines | None, k: int, label: Any
-) -> Callable[..., None] | None:  # fmt: skip
-    """What receives the records of problem k: both of these; label: its name among several."""
-    if lines is None:
-        return report if report is None or label is None else functools.partial(report, label=label)
-    line = lines.sink(k, label)
+Sink = Callable[..., None] | None  # what receives the records of a solver as keywords
 
-    def both(**record: Any) -> None:
+
+def sink_of(report: Sink, lines: SolverLines | None, k: int, label: Any) -> Sink:
+    """What receives the records of problem k: both of these; label: its name among several."""
+
+    def sink(**record: Any) -> None:
         if report is not None:
             report(**record if label is None else {**record, "label": label})
-        line(**record)
+        if lines is not None:
+            lines.record(k, label, **record)
 
-    return both
+    return None if report is None and lines is None else sink
 
 
 def has_lines(row: Solver) -> bool:
     """Whether LIBLINEAR's solver of this number prints a line for each iteration, or ours that it lacks."""
-    l1 = row.regulariser == "|w|_1"
-    if row.printed:
-        return True
-    return row.space != "dual" and not (l1 and row.loss != "logistic")
+    own_lines = row.space != "dual" and (row.regulariser != "|w|_1" or row.loss == "logistic")
+    return row.printed or own_lines
 
 
 def line_of(row: Solver, record: dict[str, Any], first: bool) -> str:
@@ -171,11 +166,6 @@ def progress_line(record: dict[str, Any]) -> str:
     return f"{what} f {record['objective']:5.3e}" + (f" gap {gap:.2e}\n" if gap < math.inf else "\n")
 
 
-def named_line(line: str, label: Any) -> str:
-    """The line with the name of its problem, None if there is only one."""
-    return line if label is None else f"{'classes' if isinstance(label, str) else 'class'} {label}: {line}"
-
-
 def _numbers(line: str) -> str:
     """What a line says, without the number of the iteration."""
     return line.partition(" f ")[2] or line
@@ -207,12 +197,6 @@ def closing(row: Solver, result: Result) -> str:
 
 
 def liblinear_log(row: Solver, result: Result) -> str:
-    """All lines of a finished result."""
-    found: list[str] = []
-    last = ""
-    for record in result.history:
-        line = line_of(row, record, not found)
-        if _numbers(line) != last:
-            found.append(line)
-        last = _numbers(line)
-    return "".join(found) + closing(row, result)
+    """All lines of a finished result, without those that say no more than the one before."""
+    lines = [line_of(row, record, place == 0) for place, record in enumerate(result.history)]
+    return "".join(next(same) for _, same in itertools.groupby(lines, _numbers)) + closing(row, result)

@@ -34,26 +34,19 @@ def training(figure: Any, runs: dict[Any, list[Iteration]], target: float | None
     timed = 2 * wide > len(runs)
     ranked = sorted(runs, key=lambda label: _last_gap(runs[label]))
     names = {ranked[(len(ranked) - 1) // 2]: "median", ranked[-1]: "worst"} if ranked else {}
-    colours = [f"C{k}" for k in range(MAX_NAMED_LINES)]
-    for k, label in enumerate(runs):
-        records = runs[label]
+    for k, (label, records) in enumerate(runs.items()):
         x = [max(r.seconds, MIN_DRAWN_SECONDS) if timed else r.iteration + 1 for r in records]
         style: dict[str, Any] = {"color": BLUE, "linewidth": 1.2, "marker": ".", "markersize": 4.0}
-        name = None
-        if len(runs) > 1:
-            rank = names.get(label, "")
-            if len(runs) <= MAX_NAMED_LINES:
-                style["color"], name = colours[k], f"{label}"
-                style["linewidth"] = 2.2 if rank else 0.8
-            else:
-                style |= {"color": FAINT, "linewidth": 0.5, "markersize": 1.5, "alpha": 0.45, "zorder": 1}
-            if rank and len(runs) > MAX_NAMED_LINES:
-                colour = RED if rank == "worst" else BLUE
-                style |= {"color": colour, "linewidth": 1.6, "markersize": 4.0, "alpha": 1.0, "zorder": 3}
-            if rank:
-                name = f"{label}: {rank}, gap {_last_gap(records):.1g}"
-        upper.plot(x, [max(r.gap, MIN_DRAWN_GAP) if math.isfinite(r.gap) else math.nan for r in records],
-                   label=name, **style)  # fmt: skip
+        rank = names.get(label, "") if len(runs) > 1 else ""
+        if 1 < len(runs) <= MAX_NAMED_LINES:
+            style |= {"color": f"C{k}", "label": f"{label}", "linewidth": 2.2 if rank else 0.8}
+        elif rank:
+            style |= {"color": RED if rank == "worst" else BLUE, "linewidth": 1.6, "zorder": 3}
+        elif len(runs) > 1:
+            style |= {"color": FAINT, "linewidth": 0.5, "markersize": 1.5, "alpha": 0.45, "zorder": 1}
+        if rank:
+            style["label"] = f"{label}: {rank}, gap {_last_gap(records):.1g}"
+        upper.plot(x, [max(r.gap, MIN_DRAWN_GAP) if math.isfinite(r.gap) else math.nan for r in records], **style)
         lower.plot(x, [r.objective if math.isfinite(r.objective) else math.nan for r in records], **style)
     _logarithmic(upper, [r.gap for run in runs.values() for r in run if r.gap > 0])
     _logarithmic(lower, [r.objective for run in runs.values() for r in run])

@@ -20,7 +20,7 @@ from svmtool.solvers.shared import kernel_least_squares
 from svmtool.solvers.shared.base import CONFIRMED_GAP, TIME, Monitor, Rule, Tolerance
 from svmtool.tolerances import MIB
 from svmtool.training.kernel.verify import as_printed, verify, zero
-from svmtool.training.lines import SolverLines, sink_of
+from svmtool.training.lines import Sink, SolverLines, sink_of
 from svmtool.training.notices import asked_gap
 
 SOUND_SOLVER = 60  # number of the solver that takes over from others
@@ -54,8 +54,8 @@ class Fitting:
     """
 
     def __init__(
-        self, settings: Settings, report: Callable[..., None] | None = None, stop: StopFlag | None = None,
-        together: int | None = None, lines: SolverLines | None = None,
+        self, settings: Settings, report: Sink = None, stop: StopFlag | None = None, together: int | None = None,
+        lines: SolverLines | None = None,
     ):  # fmt: skip
         self.settings, self.report, self.together, self.lines = settings, report, together, lines
         self.stop = StopFlag(settings.stopping.max_seconds) if stop is None else stop
@@ -80,9 +80,8 @@ class Fitting:
         return self.verified(problem, result, label, stop)
 
     def verified(
-        self, problem: AnyProblem, result: KernelResult, label: str | None = None,
-        stop: StopFlag | None = None,
-    ) -> Solved:  # fmt: skip
+        self, problem: AnyProblem, result: KernelResult, label: str | None = None, stop: StopFlag | None = None
+    ) -> Solved:
         """Verify and certify a solver's result; a second method replaces it where needed."""
         s, stop = self.settings, self.stop if stop is None else stop
         if s.row.printed:
@@ -115,9 +114,8 @@ class Fitting:
             return zero(problem, monitor.end())
 
     def solve_several(
-        self, problem: Callable[[int], AnyProblem], sizes: list[int], labels: list[str | None],
-        row_mb: float,
-    ) -> list[Solved]:  # fmt: skip
+        self, problem: Callable[[int], AnyProblem], sizes: list[int], labels: list[str | None], row_mb: float
+    ) -> list[Solved]:
         """Solve problem(k), of sizes[k] rows, for each k, side by side as far as -m allows, the largest first.
 
         The share of -m of a problem depends on its size only, so that any number of threads gives the same bits.  If
@@ -146,27 +144,21 @@ class Fitting:
             part.step()
 
         while open_:
+            groups = packed(sorted(open_, key=lambda k: -needed[k]), needed.__getitem__, whole)
+            count = threads.count()  # few problems: the threads work on one of them
+            beside = [min(count, len(group)) if count < MIN_CONCURRENT * len(group) else 1 for group in groups]
+            turns = TimeShares(self.stop, len(open_), max(beside))
             with doing("pair of classes", len(open_)) as part:
-                self._take_turns(one, open_, [needed[k] for k in open_])
+                for group, at_once in zip(groups, beside, strict=True):
+
+                    def work(b: int, group: list[int] = group, turns: TimeShares = turns) -> None:
+                        one(group[b], turns.next())
+
+                    (threads.run_blocks if at_once > 1 else limits.in_turn)(work, len(group))
             open_ = [k for k in open_ if solved[k].result.status is TIME]
             if self.stop.seconds_left <= limits.MIN_SECONDS:
                 break
         return solved
-
-    def _take_turns(self, one: Callable[[int, StopFlag], None], problems: list[int], needed: list[float]) -> None:
-        """Call one(k, stop) for each k of `problems`, which take `needed` MB each."""
-        largest_first = sorted(range(len(needed)), key=lambda k: -needed[k])
-        arranged = packed(largest_first, needed.__getitem__, self.settings.run.cache_mb)
-        count = threads.count()
-        beside = [min(count, len(group)) if count < MIN_CONCURRENT * len(group) else 1 for group in arranged]
-        shares = TimeShares(self.stop, len(problems), max(beside))
-        for group, at_once in zip(arranged, beside, strict=True):
-
-            def work(b: int, group: list[int] = group) -> None:
-                one(problems[group[b]], shares.next())
-
-            # few problems: the threads work on one of them
-            (threads.run_blocks if at_once > 1 else limits.in_turn)(work, len(group))
 
     def changed(self, told: bool, **changes: Any) -> Fitting:
         """A Fitting with changed settings for a run within this one, which ends with it; told: it reports records."""

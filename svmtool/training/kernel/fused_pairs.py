@@ -21,14 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from svmtool.certify.kernel import (
-    KERNEL_VALUE_RTOL,
-    MAX_WIDENING,
-    MIN_LATE_ROWS,
-    SEED,
-    best_constant,
-    certificate_of,
-)
+from svmtool.certify.kernel import KERNEL_VALUE_RTOL, MAX_WIDENING, MIN_LATE_ROWS, SEED, best_constant, certificate_of
 from svmtool.certify.linear import Certificate
 from svmtool.compiled.loops.kernel import class_pair_loops as loops
 from svmtool.compiled.threads import run_blocks
@@ -266,7 +259,6 @@ class _Scores:
             yield sampled[at], ks, -decisions[np.ix_(at, ks)].T - p * self.signs[:, sampled[at]]
 
 
-MIN_CLASSES = 3  # at least
 AT_OPTIMUM = loops.BY_LIMIT + 1  # a reason to end besides those of the loops
 ENDS = {loops.BY_RULE: RULE, loops.BY_GAP: GAP, loops.BY_LIMIT: ITERATIONS, AT_OPTIMUM: OPTIMAL}
 
@@ -287,7 +279,7 @@ def solve(pairs: ClassPairs, fitting: Fitting) -> list[Solved | None]:
 def batch_of(pairs: ClassPairs, fitting: Fitting) -> Batch | None:
     """The pairs to be solved together; None if there are none."""
     s = fitting.settings
-    if len(pairs.ends) - 1 < MIN_CLASSES or not has_steps(pairs, s):
+    if len(pairs.pairs) < 2 or not has_steps(pairs, s):
         return None
     kind = Squares if s.row.loss == "least squares" else Hinges
     batch: Batch = kind(pairs, fitting)
@@ -296,7 +288,7 @@ def batch_of(pairs: ClassPairs, fitting: Fitting) -> Batch | None:
 
 def has_steps(pairs: ClassPairs, s: Settings) -> bool:
     """Whether pairs can be solved here: not by a paper's steps, and with the same cost for all rows of a class."""
-    return not s.row.printed and s.row.regulariser != "|w|_1" and pairs.data.weights is None
+    return not s.row.printed and s.row.regulariser != "|w|_1" and pairs.data.table.weights is None
 
 
 def steps(
@@ -326,9 +318,7 @@ def steps(
     p, polish = (0.0 if nu else -1.0), START_VALUES / beside
 
     def finish(first: int) -> int:
-        return call(
-            n, width, p, nu, tolerance(s), gap, poor_gap, polished_gap, polish, max_rounds, first, CALL_VALUES,
-        )  # fmt: skip
+        return call(n, width, p, nu, tolerance(s), gap, poor_gap, polished_gap, polish, max_rounds, first, CALL_VALUES)
 
     return (a, a_others, F, F_others, out), finish
 

@@ -37,7 +37,7 @@ from svmtool.solvers.shared.stalling import Progress
 from svmtool.tolerances import BUDGET, DENSE_BELOW, LEAST_RULE_GAP
 from svmtool.training import verify
 from svmtool.training.inputs import refuse_overflow, resized
-from svmtool.training.lines import SolverLines, sink_of
+from svmtool.training.lines import Sink, SolverLines, sink_of
 
 if TYPE_CHECKING:
     from svmtool.data.class_statistics import ClassStatistics
@@ -191,10 +191,6 @@ class Reduction(ABC):
 
     # Shared by all kinds
 
-    def set_C(self, C: float) -> None:
-        """Set another C, at most the one that the overflow check has seen; for several trainings on the same rows."""
-        self.settings = self.settings.replace(C=C)
-
     @property
     def eps(self) -> float | None:
         """The -e that decides, None where the gap does."""
@@ -204,9 +200,8 @@ class Reduction(ABC):
         return self.solver.eps_default if s.eps is None else s.eps
 
     def fit(
-        self, start: np.ndarray | None = None, report: Callable[..., None] | None = None, stop: StopFlag | None = None,
-        verified: bool = False,
-    ) -> list[Result]:  # fmt: skip
+        self, start: np.ndarray | None = None, report: Sink = None, stop: StopFlag | None = None, verified: bool = False
+    ) -> list[Result]:
         """Solve every problem; start (length of w x problems) is a warm start, report takes the records of all runs.
 
         verified: results that claim to be exact, or that rounding has ended, are verified as by fit_and_certify.
@@ -223,7 +218,7 @@ class Reduction(ABC):
         return self._fit(start, report, stop, checked)
 
     def fit_and_certify(
-        self, start: np.ndarray | None = None, report: Callable[..., None] | None = None, stop: StopFlag | None = None
+        self, start: np.ndarray | None = None, report: Sink = None, stop: StopFlag | None = None
     ) -> tuple[list[Result], Certificate]:
         """`fit`, and the certificate of all results: values summed, the worst gap and violation; see verify.py."""
         found: list[Any] = [None] * self.count
@@ -246,12 +241,14 @@ class Reduction(ABC):
         return self._fit(start, report, stop, certified), worst(found)
 
     def _fit(
-        self, start: np.ndarray | None, report: Callable[..., None] | None, stop: StopFlag | None,
+        self, start: np.ndarray | None, report: Sink, stop: StopFlag | None,
         checked: Callable[[int, Result, np.ndarray | None, StopFlag], Result],
     ) -> list[Result]:  # fmt: skip
         """`fit`; checked(k, result, weights it began with, flag of this turn) gives the result."""
         results: list[Any] = [None] * self.count
-        stop = self._prepared(stop)
+        stop = StopFlag(self.settings.stopping.max_seconds) if stop is None else stop
+        with contextlib.suppress(EndedError), until(stop.ended):
+            self.prepare()
 
         def turn(k: int, share: StopFlag) -> bool:
             before: Result | None = results[k]
@@ -279,13 +276,6 @@ class Reduction(ABC):
             with_time_shares(turn, self.count, stop, threads.beside(self.count), threads.run_blocks)
         return results
 
-    def _prepared(self, stop: StopFlag | None) -> StopFlag:
-        """What ends the problems, which are ready to be solved unless the limit is reached."""
-        stop = StopFlag(self.settings.stopping.max_seconds) if stop is None else stop
-        with contextlib.suppress(EndedError), until(stop.ended):
-            self.prepare()
-        return stop
-
     def _prune(self, result: Result, most: float) -> None:
         """Set weights to 0, those of the smallest effect, so that no row's x.w moves by more than `most`."""
         w, ones = result.w, np.ones(self.rows.n)
@@ -311,11 +301,15 @@ class Reduction(ABC):
 
     def certify(self, k: int, result: Result) -> Certificate:
         """The certificate of a result of problem k."""
-        return self._certifier(k).certify(result.w, self.dual_point(result))
+        return self._certifier(k).certify(*self.parts(result.w), self.dual_point(result))
 
     def primal(self, k: int, w: np.ndarray) -> float:
         """The objective of problem k at the weights w of a result."""
-        return self._certifier(k).primal(w)
+        return self._certifier(k).primal(*self.parts(w))
+
+    def parts(self, w: np.ndarray) -> tuple[Any, ...]:
+        """The weights of a result as the certifier takes them, and what else w holds."""
+        return (w,)
 
     def values_of(self, model: LinearModel) -> np.ndarray:
         """The objective of each problem at a model's weights, f8[problems]; SvmtoolError as start_from."""
@@ -336,7 +330,7 @@ class Reduction(ABC):
 
     def is_finite(self, w: np.ndarray) -> bool:
         """Whether the weights of a result are finite."""
-        return bool(np.all(np.isfinite(w)))
+        return bool(np.all(np.isfinite(self.parts(w)[0])))
 
     def solve_anew(self, k: int, start: np.ndarray, gap: float, monitor: Monitor) -> Result | None:
         """Problem k by the slow method that results fall back to; None where it has none."""
@@ -363,7 +357,7 @@ class Reduction(ABC):
         """Column k of a warm start as a result's weights."""
         return None if start is None else np.ascontiguousarray(start[:, k])
 
-    def _monitor(self, sink: Callable[..., None] | None, stop: StopFlag) -> Monitor:
+    def _monitor(self, sink: Sink, stop: StopFlag) -> Monitor:
         gap, printed = self.settings.target, self.solver.printed
         progress = Progress(FIRST_CHECK_STEPS) if self.solver.optimal and not printed else None
         aim = None if gap is None or printed else AIM_SHARE * gap
@@ -384,9 +378,8 @@ class Reduction(ABC):
         return result
 
     def _solve(
-        self, k: int, start: np.ndarray | None, report: Callable[..., None] | None, stop: StopFlag,
-        before: Result | None = None,
-    ) -> Result:  # fmt: skip
+        self, k: int, start: np.ndarray | None, report: Sink, stop: StopFlag, before: Result | None = None
+    ) -> Result:
         """Solve problem k from its start, or continue from where a limit ended an earlier turn."""
         if stop.ended():
             result = before or self._untouched(k, self._start_of(k, start), stop)
