@@ -114,9 +114,8 @@ class Adaptable:
         """Remove rows; returns a text with their number.  SvmtoolError, with nothing changed, if one is missing."""
         hashes = self._hashes_held(path, table)
         self._change_from(path, table, table.in_use().factors, -1.0)
-        table = table.in_use()
         self.log_at_target().append(hashes, removed=True)
-        return f"{len(table)} rows"
+        return f"{len(hashes)} rows"
 
     def _hashes_held(self, path: str, table: Dataset) -> np.ndarray:
         """The hashes of rows that are to be removed."""
@@ -456,6 +455,4 @@ def write_new(state: TrainingState, path: str, done: Any) -> None:
     elif done.status is INTERRUPTED:
         raise KeyboardInterrupt  # nothing is written, as after Ctrl-C before the training
     else:
-        raise SvmtoolError(
-            f"{path} is not written: the run ended before its state, which is of all rows, was computed"
-        )
+        raise SvmtoolError(f"{path} is not written: the run ended before its state, which is of all rows, was computed")

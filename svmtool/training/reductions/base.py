@@ -246,9 +246,7 @@ class Reduction(ABC):
     ) -> list[Result]:  # fmt: skip
         """`fit`; checked(k, result, weights it began with, flag of this turn) gives the result."""
         results: list[Any] = [None] * self.count
-        stop = StopFlag(self.settings.stopping.max_seconds) if stop is None else stop
-        with contextlib.suppress(EndedError), until(stop.ended):
-            self.prepare()
+        stop = self._prepared(stop)
 
         def turn(k: int, share: StopFlag) -> bool:
             before: Result | None = results[k]
@@ -275,6 +273,13 @@ class Reduction(ABC):
         with doing("class", self.count) as part:
             with_time_shares(turn, self.count, stop, threads.beside(self.count), threads.run_blocks)
         return results
+
+    def _prepared(self, stop: StopFlag | None) -> StopFlag:
+        """What ends the problems, which are ready to be solved unless the limit is reached."""
+        stop = StopFlag(self.settings.stopping.max_seconds) if stop is None else stop
+        with contextlib.suppress(EndedError), until(stop.ended):
+            self.prepare()
+        return stop
 
     def _prune(self, result: Result, most: float) -> None:
         """Set weights to 0, those of the smallest effect, so that no row's x.w moves by more than `most`."""
@@ -308,7 +313,7 @@ class Reduction(ABC):
         return self._certifier(k).primal(*self.parts(w))
 
     def parts(self, w: np.ndarray) -> tuple[Any, ...]:
-        """The weights of a result as the certifier takes them, and what else w holds."""
+        """The weights of a result as the kind's certifier takes them, and what else w holds."""
         return (w,)
 
     def values_of(self, model: LinearModel) -> np.ndarray:
@@ -347,7 +352,7 @@ class Reduction(ABC):
             self.finish(result)
         return result
 
-    def _certifier(self, k: int) -> Certifier:
+    def _certifier(self, k: int) -> Any:
         t = self.task(k)
         l1 = self.solver.regulariser == "|w|_1"
         keep = self.settings.run.keep_dual
