@@ -78,14 +78,14 @@ class LinearRun:
         s = self.settings
         with RunContext(s.run.threads, s.stopping.max_seconds) as run, as_value_errors():
             folds = self._folds(self.request.folds)
-            return report.run_validation(folds, s, self.request, self.output, run.stop)[0]
+            return report.run_validation(folds, self.request, self.output, run.stop)[0]
 
     def search(self) -> Search:
         """Print the lines of -C; returns the result of the search."""
         s, wanted = self.settings, self.request.folds
         with RunContext(s.run.threads, s.stopping.max_seconds) as run, as_value_errors():
             folds = self._folds(FOLDS if wanted is None else wanted)
-            found, _ = report.run_search(folds, s, self.request, self.output, run.stop)
+            found, _ = report.run_search(folds, self.request, self.output, run.stop)
         self.output.out("\n")  # the originals end with an empty line
         return found
 
@@ -122,7 +122,7 @@ class KernelRun:
         s, output = self.settings, self.output
         with RunContext(s.run.threads, s.stopping.max_seconds) as run, as_value_errors():
             folds = KernelFolds(self.data, s, self.request.folds, self.rand, output.solver)
-            return report.run_validation(folds, s, self.request, output, run.stop)[0]
+            return report.run_validation(folds, self.request, output, run.stop)[0]
 
 
 def _refuse_no_rows(rows: Dataset) -> None:

@@ -108,8 +108,8 @@ class Dataset:
         found.sets = None if self.sets is None else self.sets.take(chosen)
         return found
 
-    def replace(self, **fields: np.ndarray | None) -> Dataset:
-        """Return the same rows with other labels or weights, f8[n]."""
+    def replace(self, **fields: Any) -> Dataset:
+        """Return the same rows with other attributes: labels, weights, ..."""
         found = copy.copy(self)
         for name, values in fields.items():
             setattr(found, name, values)

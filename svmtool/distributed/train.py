@@ -112,7 +112,7 @@ def validate(session: Session, settings: Settings, request: Request, source: Tex
     """Run -v or -C and print LIBLINEAR's lines; returns the exit status."""
     with rows_of(session, settings, source, request, console) as stage:
         stop = StopFlag(settings.stopping.max_seconds)
-        status = report.validate(lambda n: DistributedFolds(stage, settings, n), settings, request, console, stop)
+        status = report.validate(lambda n: DistributedFolds(stage, settings, n), request, console, stop)
     console.solver(stage.costs.line(stage.size))
     return status
 

@@ -44,6 +44,7 @@ from svmtool.models.linear import LinearModel
 from svmtool.params import Settings
 from svmtool.progress import counted
 from svmtool.solvers.shared.base import TIME
+from svmtool.tolerances import RIDGE
 from svmtool.training.notices import first_of
 from svmtool.training.validation.folds import FOLDS, AnyFolds, GlibcRand, Keep, fold_rows, liblinear_folds
 
@@ -56,7 +57,6 @@ MAX_SIGMOID_STEPS = 100
 LAST_DECREMENT = 1e-10  # relative to the value: one more Newton step is exact to round-off
 ARMIJO = 1e-4  # share of the predicted decrease that a step must achieve
 MIN_STEP = 1e-10
-SIGMOID_RIDGE = 1e-12  # relative increase of the Hessian's diagonal
 MIN_SCALE = 1e-290  # size of centred decision values below which they count as equal, since quotients overflow
 
 OUTLIER_DEVIATIONS = 5.0  # standard deviations of a Laplace distribution beyond which an error does not count
@@ -162,14 +162,6 @@ def too_few(label: int) -> str:
     return f"class label {label} has too few rows to hold some of them out"
 
 
-def check(stop: StopFlag, late: bool) -> None:
-    """Raise NotCalibratedError if the run has ended; late: whether its time is over."""
-    if stop.set:
-        raise NotCalibratedError("interrupted")
-    if late:
-        raise NotCalibratedError(TIME.advice)
-
-
 def by_label(model: LinearModel, decisions: np.ndarray, labels: tuple[int, ...]) -> np.ndarray:
     """A model's decision values in the order of `labels`; nan where it lacks the class."""
     known = model.labels or ()
@@ -203,7 +195,7 @@ def fit_sigmoid(f: np.ndarray, of_class: np.ndarray, weights: np.ndarray) -> tup
         p = np.where(z >= 0, e, 1.0) / (1.0 + e)
         r, h = weights * (t - p), weights * e / (1.0 + e) ** 2
         g1, g2 = float(r @ x), float(r.sum())
-        more = 1 + SIGMOID_RIDGE
+        more = 1 + RIDGE
         h11, h12, h22 = more * float(h * x @ x) + 1e-300, float(h @ x), more * float(h.sum())
         determinant = h11 * h22 - h12 * h12
         dA, dB = (h12 * g2 - h22 * g1) / determinant, (h12 * g1 - h11 * g2) / determinant
@@ -236,19 +228,23 @@ def pair_sigmoids(pairs: ClassPairs, fitting: Fitting, train: Train, rand: Glibc
         for f, known in enumerate(held[k]):
             inside, outside = fold_rows(*folds[k], f)
             if known is not None:
-                values[outside], text = known.values, text + known.text
+                values[outside], more = known
+                text += more
                 continue
             done = train(pair.take(inside), inner)
-            check(fitting.stop, done.status is TIME)
+            if fitting.stop.set:
+                raise NotCalibratedError("interrupted")
+            if done.status is TIME:
+                raise NotCalibratedError(TIME.advice)
             if done.solved:
                 values[outside] = done.model.decision_values(pair.take(outside).table)[:, 0]
                 text += done.text
             else:  # without rows of the other class LIBSVM uses the label as the value
                 values[outside], few = done.model.labels[0], True
-        found.append(fit_sigmoid(values, pair.labels > 0, pair.table.factors))
+        found.append(fit_sigmoid(values, pair.table.labels > 0, pair.table.factors))
         texts.append(text)
         names = [pairs.classes.labels[c] for c in pairs.pairs[k]]
-        seen.append(Seen(found[-1][0], pair.labels > 0, few, names))
+        seen.append(Seen(found[-1][0], pair.table.labels > 0, few, names))
     return Sigmoids(found, doubts(seen), texts)
 
 
@@ -259,7 +255,7 @@ def laplace_scale(data: KernelSet, fitting: Fitting, drawn: Callable[..., AnyFol
     texts: list[str] = []
     inner = fitting.settings.replace(probability=0, grouped=False)
     folds = drawn(inner, FOLDS, say=texts.append)
-    errors, text = np.abs(data.labels - _held_out(folds, inner, fitting.stop)), "".join(texts)
+    errors, text = np.abs(data.table.labels - _held_out(folds, inner, fitting.stop)), "".join(texts)
     weights = data.table.factors
     usual = errors <= OUTLIER_DEVIATIONS * np.sqrt(2.0) * np.average(errors, weights=weights)
     sigma = float(np.average(errors[usual], weights=weights[usual]))

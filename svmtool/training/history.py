@@ -26,7 +26,7 @@ class History(Still):
         self.plot = Plot(plot)
         self.runs: dict[Any, list[Iteration]] = {}  # of each problem by its label, for the picture
         super().__init__(lambda text: None)
-        self._last: dict[str, Any] = {"iteration": 0, "objective": None, "bound": None, "gap": None}
+        self._record: dict[str, Any] = {"iteration": 0, "objective": None, "bound": None, "gap": None}
         self._log: TextIO | None = sys.stdout if log == "-" else None
         if log not in (None, "-"):
             try:
@@ -43,7 +43,7 @@ class History(Still):
             if self._log is not None:
                 line = {"iteration": iteration, "seconds": seconds, "objective": objective, "bound": bound, "gap": gap}
                 self._write({**line, **fields})
-                self._last = {**line, **({"label": fields["label"]} if "label" in fields else {})}
+                self._record = {**line, **({"label": fields["label"]} if "label" in fields else {})}
             if self.plot.path is not None:
                 record = Iteration(iteration, seconds, float(objective), float(gap))
                 self.runs.setdefault(fields.get("label"), []).append(record)
@@ -52,7 +52,7 @@ class History(Still):
         """Repeat the last record in place of a line."""
         if self._log is not None:
             with contextlib.suppress(SvmtoolError):  # the next record reports it
-                self._write({**self._last, "seconds": seconds, "working": what})
+                self._write({**self._record, "seconds": seconds, "working": what})
 
     def _write(self, record: dict[str, Any]) -> None:
         import json
@@ -61,7 +61,7 @@ class History(Still):
         try:
             self._log.write(json.dumps({key: _plain(value) for key, value in record.items()}) + "\n")
             self._log.flush()
-            self.clock.done()
+            self.printed()
         except OSError as e:
             with contextlib.suppress(OSError):  # closing reports the same error again
                 self.close_log()

@@ -15,33 +15,32 @@ from typing import Any
 import numpy as np
 
 from svmtool.data.dataset import Dataset
+from svmtool.data.labels import Weighting
+from svmtool.data.row_storage import PIECE_NONZEROS
 from svmtool.errors import RowsError, SvmtoolError
 from svmtool.models.kernel import FEATURES_NOTE, KernelModel
 from svmtool.models.linear import LinearModel
-from svmtool.models.weights import Columns, SparseWeights, by_feature
+from svmtool.models.weights import PIECE_VALUES, Columns, SparseWeights, by_feature
 from svmtool.numbers import distinct
 from svmtool.params import Settings
 
-PIECE_VALUES = 1 << 21  # values scanned at a time, since rows may be on disk
 MANY_FEATURES, FEATURES_PER_VALUE = 1 << 20, 4  # above both, and per value of the data, the features are restricted
 MAX_COPIED_VALUES = 1 << 22  # values of rows on disk whose indices may be examined in memory
-MAX_DIGITS, MAX_COST = 290, 1e300  # decimal digits that sums may have at most; costs count as at most this
-PIECE_FEATURES = 1 << 16  # weights of them are written at a time
+MAX_DIGITS = 290  # decimal digits that sums may have at most
 MAX_START_WEIGHT = 1e100  # weights of an initial model: their squares must stay numbers
 
 
 def refuse_overflow(
-    table: Dataset, C: float, class_weights: tuple[tuple[int, float], ...], largest: float = 1.0, labels: float = 1.0,
-    shares: bool = False,
-) -> None:  # fmt: skip
+    table: Dataset, C: float, class_weights: Weighting, largest: float = 1.0, labels: float = 1.0, shares: bool = False
+) -> None:
     """SvmtoolError if sums of squares would overflow.
 
     largest: of |values| that the table does not hold; labels: the largest |label| in the problem; shares: see
     `refuse_range`.
     """
     largest = max(largest, table.largest or 1.0, 1.0)
-    for at in range(0, len(table.values) if table.largest is None else 0, PIECE_VALUES):
-        some = table.values[at : at + PIECE_VALUES]
+    for at in range(0, len(table.values) if table.largest is None else 0, PIECE_NONZEROS):
+        some = table.values[at : at + PIECE_NONZEROS]
         largest = max(float(some.max()), -float(some.min()), largest)
         if table.mapped is not None:
             table.mapped.check()
@@ -49,8 +48,8 @@ def refuse_overflow(
 
 
 def refuse_range(
-    n: int, C: float, class_weights: tuple[tuple[int, float], ...], row_weights: np.ndarray | None, largest: float,
-    labels: float, shares: bool = False,
+    n: int, C: float, class_weights: Weighting, row_weights: np.ndarray | None, largest: float, labels: float,
+    shares: bool = False,
 ) -> None:  # fmt: skip
     """Raise SvmtoolError if sums of squares of numbers up to `largest` over n rows would overflow.
 
@@ -68,17 +67,15 @@ def refuse_range(
         )
 
 
-def largest_cost(
-    C: float, class_weights: tuple[tuple[int, float], ...], row_weights: np.ndarray | None
-) -> float:  # fmt: skip
-    """The largest cost of a row: C, the factor of its class and its weight; from 1 to MAX_COST."""
+def largest_cost(C: float, class_weights: Weighting, row_weights: np.ndarray | None) -> float:
+    """The largest cost of a row: C, the factor of its class and its weight; at least 1."""
     factors: dict[int, float] = {}
     for label, factor in class_weights:
         factors[label] = factors.get(label, 1.0) * factor
     cost = C * max(factors.values(), default=1.0)
     if row_weights is not None:
         cost *= float(row_weights.max(initial=1.0))
-    return min(max(cost, 1.0), MAX_COST)
+    return max(cost, 1.0)
 
 
 def weights_named(advice: str, row_weights: np.ndarray | None) -> str:
@@ -99,9 +96,7 @@ def used_features(table: Dataset) -> np.ndarray | None:
 def on_used(table: Dataset, used: np.ndarray) -> Dataset:
     """The same rows, sharing their values, with the features `used` renumbered from 0."""
     indices = np.searchsorted(used, table.indices).astype(np.int32)
-    found = Dataset(table.labels, table.indptr, indices, table.values, len(used), table.mapped, table.weights)
-    found.groups, found.sets = table.groups, table.sets
-    return found
+    return table.as_sparse().replace(indices=indices, n_features=len(used))
 
 
 def narrowed(
@@ -152,8 +147,9 @@ class SpreadWeights:
 
     def pieces(self) -> Iterator[SparseWeights]:
         """The weights of consecutive features without their zeros."""
-        for first in range(0, self.shape[0], PIECE_FEATURES):
-            yield by_feature(self[first : first + PIECE_FEATURES])
+        step = max(1, PIECE_VALUES // max(self.shape[1], 1))
+        for first in range(0, self.shape[0], step):
+            yield by_feature(self[first : first + step])
 
     def __getitem__(self, some: slice) -> np.ndarray:
         start, stop, _ = some.indices(self.shape[0])

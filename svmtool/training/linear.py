@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,8 +20,8 @@ from svmtool.params import Request, Settings, check_after_reading
 from svmtool.solvers.shared.base import INTERRUPTED, TIME
 from svmtool.training import intent, pipeline
 from svmtool.training.certain import Wanted, until_certain
-from svmtool.training.inputs import narrowed, with_all_features
-from svmtool.training.lines import SolverLines
+from svmtool.training.inputs import SpreadWeights, narrowed, with_all_features
+from svmtool.training.lines import Sink, SolverLines
 from svmtool.training.outcome import Training, notes
 from svmtool.training.reductions.base import Reduction, problems_of
 
@@ -69,12 +68,14 @@ class Job(pipeline.Job):
     def opened(self, path: str, console: Any) -> contextlib.AbstractContextManager[Any]:
         """See pipeline.Job; of an adaptable model its state is locked."""
         if "--add" in self.settings.row.supported:
-            from svmtool.training.adapting.adaptable import new_state
+            from svmtool.training.adapting import adaptable
 
-            self.state = new_state(self.settings, self._rows[0], path, console)
-        return contextlib.nullcontext() if self.state is None else contextlib.closing(self.state)
+            self.state = adaptable.state_beside(self.settings, self._rows[0], path, console)
+            if self.state is not None:
+                return contextlib.closing(adaptable.locked(path))
+        return contextlib.nullcontext()
 
-    def train(self, report: Callable[..., None] | None, stop: StopFlag, lines: SolverLines) -> Training:
+    def train(self, report: Sink, stop: StopFlag, lines: SolverLines) -> Training:
         """See pipeline.Job."""
         return train(self._rows.pop(), self.settings, report, self.initial, stop, lines, True, self._certain)
 
@@ -87,7 +88,9 @@ class Job(pipeline.Job):
             dual_point.write(self._dual_file, of_all_rows(point, self._kept, self._n))
         done.model = with_all_features(done.model, self._used, self._n_features)
         if self.state is not None:
-            self.state.write(done)
+            from svmtool.training.adapting.adaptable import write_new
+
+            write_new(self.state, path, done)
         elif isinstance(done.model, LinearModel):
             linear.write(path, done.model)
         else:  # LIBSVM's, of a model by pairs of classes
@@ -106,7 +109,7 @@ def _chosen(settings: Settings, request: Request, table: Dataset) -> tuple[Setti
 
 
 def train(
-    table: Dataset, settings: Settings, report: Callable[..., None] | None = None, initial: LinearModel | None = None,
+    table: Dataset, settings: Settings, report: Sink = None, initial: LinearModel | None = None,
     stop: StopFlag | None = None, lines: SolverLines | None = None, compact: bool = False,
     certain: Wanted | None = None,
 ) -> Training:  # fmt: skip
@@ -141,23 +144,22 @@ def train(
 
 
 def train_on_used(
-    table: Dataset, settings: Settings, report: Callable[..., None] | None = None, initial: LinearModel | None = None,
+    table: Dataset, settings: Settings, report: Sink = None, initial: LinearModel | None = None,
     stop: StopFlag | None = None, lines: SolverLines | None = None,
 ) -> Training:  # fmt: skip
     """`train` on the features that occur; the model has weights of all features, and its state if it is adaptable."""
-    adaptable = "--add" in settings.row.supported
-    if adaptable:  # the state identifies rows by the bits of their values
-        table = table.as_double()
+    state = None
+    if "--add" in settings.row.supported:
+        from svmtool.training.adapting.adaptable import state_of
+
+        table = table.as_double()  # the state identifies rows by the bits of their values
+        state = state_of(settings, table)
     n_features, (rows, initial, used) = table.n_features, narrowed(table, settings, initial)
 
     def of_all(**record: Any) -> None:
         if used is not None and (w := record.get("weights")) is not None:
-            bias = int(settings.problem.bias >= 0)
-            known = w.reshape(len(used) + bias, -1)
-            whole = np.zeros((n_features + bias, known.shape[1]))
-            whole[used] = known[: len(used)]
-            whole[n_features:] = known[len(used) :]
-            record["weights"] = whole.reshape(-1)
+            known = w.reshape(len(used) + (settings.problem.bias >= 0), -1)
+            record["weights"] = SpreadWeights(known, used, n_features)[:].reshape(-1)
         assert report is not None
         report(**record)
 
@@ -166,21 +168,17 @@ def train_on_used(
     if isinstance(done.model, LinearModel):  # in the form of models that predict
         W = done.model.W
         done.model.W = W.by_feature().dense_if_small() if isinstance(W, Columns) else W if used is None else W[:]
-    if adaptable:
-        from svmtool.training.adapting.adaptable import state_of
-
-        done.model.state = state_of(settings, table, done)
+    if state is not None and state.take(done):
+        done.model.state = state
     return done
 
 
-def fitted(
-    problems: Reduction, start: np.ndarray | None, report: Callable[..., None] | None, stop: StopFlag
-) -> Training:
+def fitted(problems: Reduction, start: np.ndarray | None, report: Sink, stop: StopFlag) -> Training:
     """Solve and certify the problems and make the model; see `train`."""
     results, certificate = problems.fit_and_certify(start, report, stop)
     model = problems.model(problems.weights(results), notes(problems.settings, certificate, results))
-    done = Training(model, results, certificate, problems.warnings(), summary=problems.summary(results))
-    done.sums = problems.sums_of(results)
+    done = Training(model, results, certificate, problems.warnings())
+    done.summary, done.sums = problems.summary(results), problems.sums_of(results)
     try:
         with until(stop.ended):
             done.leave_one_out = problems.leave_one_out(done.model)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import functools
+import itertools
 import math
 import threading
 import time
@@ -21,40 +21,33 @@ from svmtool.solvers.shared.base import NOTE_FACTOR, Result
 FIRST_SECONDS, STILL_FACTOR = 1.0, 1.9
 
 
-class Clock:
-    """Says when something is due that comes at least once while the time of a run doubles."""
+class Still:
+    """Prints by `still`, at least once while the time of a run doubles, that a long step is still going on."""
 
-    def __init__(self) -> None:
-        self.began = time.perf_counter()
-        self.last = 0.0  # seconds until the last time
+    def __init__(self, still: Callable[[str], object]):
+        self.still, self._lock = still, threading.Lock()
+        self._began, self._last = time.perf_counter(), 0.0  # _last: seconds until something was printed
 
     @property
     def seconds(self) -> float:
         """Seconds since the beginning."""
-        return time.perf_counter() - self.began
+        return time.perf_counter() - self._began
 
     def due(self, factor: float) -> bool:
-        """Whether the time since the beginning is `factor` times that of the last time."""
-        return self.seconds >= factor * max(self.last, FIRST_SECONDS / NOTE_FACTOR)
+        """Whether the time since the beginning is `factor` times that of the last line."""
+        return self.seconds >= factor * max(self._last, FIRST_SECONDS / NOTE_FACTOR)
 
-    def done(self) -> None:
-        """Note that it has come."""
-        self.last = self.seconds
-
-
-class Still:
-    """Prints by `still` that a long step is still going on."""
-
-    def __init__(self, still: Callable[[str], object]):
-        self.still, self.clock, self._lock = still, Clock(), threading.Lock()
+    def printed(self) -> None:
+        """Note that something has been printed."""
+        self._last = self.seconds
 
     def beat(self) -> None:
         """Say that a long step is still going on, if nothing has been printed for as long as before."""
         if self._lock.acquire(blocking=False):  # else a line is being printed
             try:
-                if self.clock.due(STILL_FACTOR):
-                    self.working(described() or "training", self.clock.seconds)
-                    self.clock.done()
+                if self.due(STILL_FACTOR):
+                    self.working(described() or "training", self.seconds)
+                    self.printed()
             finally:
                 self._lock.release()
 
@@ -75,23 +68,21 @@ class SolverLines(Still):
         self._turns: list[int] = []  # problems in the order of printing
         self._ended: set[int] = set()  # of these, whose turn has ended
         self._held: dict[int, str] = {}  # lines that wait
-        self._last: dict[int, str] = {}  # what the last line of each problem says
+        self._said: dict[int, str] = {}  # what the last line of each problem says
 
     def begin(self, count: int) -> None:
         """Expect this many problems."""
         self._turns = list(range(count))
 
-    def sink(self, k: int, label: Any = None) -> Callable[..., None]:
-        """What takes the records of problem k; label: its name among several."""
-        return functools.partial(self._record, k, label)
-
-    def _record(self, k: int, label: Any, /, **record: Any) -> None:
+    def record(self, k: int, label: Any, /, **record: Any) -> None:
+        """Take a record of problem k; label: its name among several."""
         with self._lock:
             text = self._fresh(k, record)
             if text:
                 self._put(k, text)
-            elif not has_lines(self.row) and self.clock.due(NOTE_FACTOR):
-                self._say(named_line(progress_line(record), label))
+            elif not has_lines(self.row) and self.due(NOTE_FACTOR):
+                name = "" if label is None else f"{'classes' if isinstance(label, str) else 'class'} {label}: "
+                self._say(name + progress_line(record))
 
     def end_turn(self, k: int, result: Result | None) -> None:
         """Print the end of problem k; without a result its turn has ended, and another one will follow."""
@@ -108,13 +99,13 @@ class SolverLines(Still):
 
     def _fresh(self, k: int, record: dict[str, Any]) -> str:
         """The line of a record; empty if it says no more than the last one of the problem."""
-        text = line_of(self.row, record, k not in self._last)
-        last, self._last[k] = self._last.get(k), _numbers(text)
+        text = line_of(self.row, record, k not in self._said)
+        last, self._said[k] = self._said.get(k), _numbers(text)
         return "" if _numbers(text) == last else text
 
     def _say(self, text: str) -> None:
         self.console.solver(text)
-        self.clock.done()
+        self.printed()
 
     def _put(self, k: int, text: str) -> None:
         if text and self._turns and self._turns[0] != k:
@@ -123,28 +114,25 @@ class SolverLines(Still):
             self._say(text)
 
 
-def sink_of(
-    report: Callable[..., None] | None, lines: SolverLines | None, k: int, label: Any
-) -> Callable[..., None] | None:  # fmt: skip
-    """What receives the records of problem k: both of these; label: its name among several."""
-    if lines is None:
-        return report if report is None or label is None else functools.partial(report, label=label)
-    line = lines.sink(k, label)
+Sink = Callable[..., None] | None  # what receives the records of a solver as keywords
 
-    def both(**record: Any) -> None:
+
+def sink_of(report: Sink, lines: SolverLines | None, k: int, label: Any) -> Sink:
+    """What receives the records of problem k: both of these; label: its name among several."""
+
+    def sink(**record: Any) -> None:
         if report is not None:
             report(**record if label is None else {**record, "label": label})
-        line(**record)
+        if lines is not None:
+            lines.record(k, label, **record)
 
-    return both
+    return None if report is None and lines is None else sink
 
 
 def has_lines(row: Solver) -> bool:
     """Whether LIBLINEAR's solver of this number prints a line for each iteration, or ours that it lacks."""
-    l1 = row.regulariser == "|w|_1"
-    if row.printed:
-        return True
-    return row.space != "dual" and not (l1 and row.loss != "logistic")
+    own_lines = row.space != "dual" and (row.regulariser != "|w|_1" or row.loss == "logistic")
+    return row.printed or own_lines
 
 
 def line_of(row: Solver, record: dict[str, Any], first: bool) -> str:
@@ -178,11 +166,6 @@ def progress_line(record: dict[str, Any]) -> str:
     return f"{what} f {record['objective']:5.3e}" + (f" gap {gap:.2e}\n" if gap < math.inf else "\n")
 
 
-def named_line(line: str, label: Any) -> str:
-    """The line with the name of its problem, None if there is only one."""
-    return line if label is None else f"{'classes' if isinstance(label, str) else 'class'} {label}: {line}"
-
-
 def _numbers(line: str) -> str:
     """What a line says, without the number of the iteration."""
     return line.partition(" f ")[2] or line
@@ -214,12 +197,6 @@ def closing(row: Solver, result: Result) -> str:
 
 
 def liblinear_log(row: Solver, result: Result) -> str:
-    """All lines of a finished result."""
-    found: list[str] = []
-    last = ""
-    for record in result.history:
-        line = line_of(row, record, not found)
-        if _numbers(line) != last:
-            found.append(line)
-        last = _numbers(line)
-    return "".join(found) + closing(row, result)
+    """All lines of a finished result, without those that say no more than the one before."""
+    lines = [line_of(row, record, place == 0) for place, record in enumerate(result.history)]
+    return "".join(next(same) for _, same in itertools.groupby(lines, _numbers)) + closing(row, result)

@@ -22,21 +22,18 @@ DRIFT = Status("drift", False, "rounding in the updates row by row has changed t
 MAX_NAMED = 5  # problems of which a warning is printed
 WARNING = "WARNING: "
 
-# Kinds, and whether the run has converged all the same
-KINDS = {
-    "training": True,  # about the rows, or about what the model's decisions mean
-    "leave-one-out": False,  # what was asked for is missing
-    "probabilities": False,
-    "labels": False,  # fewer are certain than were asked for
-    "interrupted": False,
-    "status": False,  # the worst status
-    "gap": False,  # the solver's own rule has ended the run, and the certified gap is large
-    "rounding": False,  # of sums over rows added and removed
-}
-
 
 class Notice(NamedTuple):
-    """A sentence with the commands' options: `text`, and `advice` that differs in programs; kind: one of KINDS."""
+    """A sentence with the commands' options: `text`, and `advice` that differs in programs.
+
+    kind  training: about the rows, or about what the model's decisions mean; the run has converged all the same
+          leave-one-out, probabilities: what was asked for is missing
+          labels: fewer are certain than were asked for
+          interrupted
+          status: the worst status
+          gap: the solver's own rule has ended the run, and the certified gap is large
+          rounding: of sums over rows added and removed
+    """
 
     kind: str
     text: str
@@ -45,7 +42,7 @@ class Notice(NamedTuple):
     @property
     def converged(self) -> bool:
         """Whether the run has converged in spite of it."""
-        return KINDS[self.kind]
+        return self.kind == "training"
 
     @property
     def sentence(self) -> str:

@@ -35,18 +35,14 @@ class Training:
     With a kernel solved: a Solved for each problem; support: the rows that are support vectors, i8, as in the model.
     """
 
-    lacking = no_leave_one_out = uncertain = ""
+    text = summary = lacking = no_leave_one_out = uncertain = ""
     leave_one_out: float | None = None
     sums: ClassStatistics | None = None
     solved: Sequence[Any] = ()
     support: np.ndarray | None = None
 
-    def __init__(
-        self, model: Any, results: list[Any], certificate: Certificate,
-        warnings: list[str], text: str = "", summary: str = "",
-    ):  # fmt: skip
+    def __init__(self, model: Any, results: list[Any], certificate: Certificate, warnings: list[str]):
         self.model, self.results, self.certificate, self.warnings = model, results, certificate, warnings
-        self.text, self.summary = text, summary
 
     @property
     def status(self) -> Status | None:

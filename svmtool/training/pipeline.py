@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from typing import Any
 
 from svmtool import interrupts
@@ -14,7 +13,7 @@ from svmtool.limits import StopFlag
 from svmtool.params import Request, Settings
 from svmtool.progress import doing
 from svmtool.training.interruption import interruptible
-from svmtool.training.lines import SolverLines
+from svmtool.training.lines import Sink, SolverLines
 from svmtool.training.outcome import Training, exit_status, note_rows, recording, show
 
 
@@ -37,7 +36,7 @@ class Job(ABC):
         if request.grid:
             status = report.grid(self._rows[0], self.settings, request, console, stop)
         else:
-            status = report.validate(lambda n: self.folds(n, console), self.settings, request, console, stop)
+            status = report.validate(lambda n: self.folds(n, console), request, console, stop)
         console.warn(*self.warnings)
         return status
 
@@ -55,7 +54,7 @@ class Job(ABC):
         return contextlib.nullcontext()
 
     @abstractmethod
-    def train(self, report: Callable[..., None] | None, stop: StopFlag, lines: SolverLines) -> Training:
+    def train(self, report: Sink, stop: StopFlag, lines: SolverLines) -> Training:
         """Train, and free the rows."""
 
     @abstractmethod

@@ -34,26 +34,19 @@ def training(figure: Any, runs: dict[Any, list[Iteration]], target: float | None
     timed = 2 * wide > len(runs)
     ranked = sorted(runs, key=lambda label: _last_gap(runs[label]))
     names = {ranked[(len(ranked) - 1) // 2]: "median", ranked[-1]: "worst"} if ranked else {}
-    colours = [f"C{k}" for k in range(MAX_NAMED_LINES)]
-    for k, label in enumerate(runs):
-        records = runs[label]
+    for k, (label, records) in enumerate(runs.items()):
         x = [max(r.seconds, MIN_DRAWN_SECONDS) if timed else r.iteration + 1 for r in records]
         style: dict[str, Any] = {"color": BLUE, "linewidth": 1.2, "marker": ".", "markersize": 4.0}
-        name = None
-        if len(runs) > 1:
-            rank = names.get(label, "")
-            if len(runs) <= MAX_NAMED_LINES:
-                style["color"], name = colours[k], f"{label}"
-                style["linewidth"] = 2.2 if rank else 0.8
-            else:
-                style |= {"color": FAINT, "linewidth": 0.5, "markersize": 1.5, "alpha": 0.45, "zorder": 1}
-            if rank and len(runs) > MAX_NAMED_LINES:
-                colour = RED if rank == "worst" else BLUE
-                style |= {"color": colour, "linewidth": 1.6, "markersize": 4.0, "alpha": 1.0, "zorder": 3}
-            if rank:
-                name = f"{label}: {rank}, gap {_last_gap(records):.1g}"
-        upper.plot(x, [max(r.gap, MIN_DRAWN_GAP) if math.isfinite(r.gap) else math.nan for r in records],
-                   label=name, **style)  # fmt: skip
+        rank = names.get(label, "") if len(runs) > 1 else ""
+        if 1 < len(runs) <= MAX_NAMED_LINES:
+            style |= {"color": f"C{k}", "label": f"{label}", "linewidth": 2.2 if rank else 0.8}
+        elif rank:
+            style |= {"color": RED if rank == "worst" else BLUE, "linewidth": 1.6, "zorder": 3}
+        elif len(runs) > 1:
+            style |= {"color": FAINT, "linewidth": 0.5, "markersize": 1.5, "alpha": 0.45, "zorder": 1}
+        if rank:
+            style["label"] = f"{label}: {rank}, gap {_last_gap(records):.1g}"
+        upper.plot(x, [max(r.gap, MIN_DRAWN_GAP) if math.isfinite(r.gap) else math.nan for r in records], **style)
         lower.plot(x, [r.objective if math.isfinite(r.objective) else math.nan for r in records], **style)
     _logarithmic(upper, [r.gap for run in runs.values() for r in run if r.gap > 0])
     _logarithmic(lower, [r.objective for run in runs.values() for r in run])
@@ -81,37 +74,32 @@ def _logarithmic(axes: Any, values: Sequence[float]) -> None:
         axes.set_yscale("log")
 
 
-class Curve(NamedTuple):
-    """Scores against C: a name for the legend, and pairs (C, score)."""
-
-    name: str
-    points: list[tuple[float, float]]
+Points = list[tuple[float, float]]  # pairs of C and a score
 
 
 def search(
-    figure: Any, curves: list[Curve], best: tuple[float, float] | None, title: str, percent: bool,
-    gaps: list[tuple[float, float]] | None = None, target: float | None = None,
+    figure: Any, curves: dict[str, Points], best: tuple[float, float] | None, title: str, percent: bool,
+    gaps: Points | None = None, target: float | None = None,
 ) -> None:  # fmt: skip
     """Draw scores against C, several curves as thin lines but the best, and certified gaps below where they are known.
 
+    curves : the points of each by its name in the legend
     best : C and score of the chosen value; None: nothing is chosen
     title : what the score is; percent: it is drawn times 100
     gaps : pairs of C and gap; target: the target gap
     """
     axes = figure.subplots(1 if gaps is None else 2, 1, sharex=True, squeeze=False)[:, 0]
     upper, factor = axes[0], 100.0 if percent else 1.0
-    winner = None if best is None else next((c for c in curves if best in c.points), None)
-    for k, curve in enumerate(curves):
-        x, y = [C for C, _ in curve.points], [factor * score for _, score in curve.points]
-        if len(curves) <= 2:
-            upper.plot(x, y, color=(BLUE, ORANGE)[k], linewidth=1.4, marker=".", label=curve.name or None)
-        elif curve is not winner:
-            upper.plot(x, y, color=FAINT, linewidth=0.7, zorder=1)
+    winner = next((name for name, points in curves.items() if best in points), None)
     if len(curves) > 2:
         upper.plot([], [], color=FAINT, linewidth=1.0, label=f"{len(curves) - 1} others")
-        if winner is not None:
-            x, y = [C for C, _ in winner.points], [factor * score for _, score in winner.points]
-            upper.plot(x, y, color=BLUE, linewidth=1.8, marker=".", label=winner.name, zorder=3)
+    for k, (name, points) in enumerate(curves.items()):
+        style: dict[str, Any] = {"color": FAINT, "linewidth": 0.7, "zorder": 1}
+        if len(curves) <= 2:
+            style = {"color": (BLUE, ORANGE)[k], "linewidth": 1.4, "marker": ".", "label": name or None}
+        elif name == winner:
+            style = {"color": BLUE, "linewidth": 1.8, "marker": ".", "label": name, "zorder": 3}
+        upper.plot([C for C, _ in points], [factor * score for _, score in points], **style)
     if best is not None:
         text = f"best: C = {best[0]:g}, {factor * best[1]:g}{' %' if percent else ''}"
         upper.plot([best[0]], [factor * best[1]], color=RED, marker="o", markersize=7, linestyle="", label=text,

@@ -25,9 +25,10 @@ SAME_RTOL = 1e-6  # relative difference of values that prints the same digits
 EXCESS_RTOL = 1e-9  # relative excess over P(0) that counts as round-off
 
 
-def verified(
-    problems: Any, k: int, result: Result, monitor: Monitor, start: np.ndarray | None = None
-) -> tuple[Result, Certificate]:
+Verified = tuple[Result, Certificate]
+
+
+def verified(problems: Any, k: int, result: Result, monitor: Monitor, start: np.ndarray | None = None) -> Verified:
     """The checked result of problem k and its certificate, within the limits of the monitor; start: initial weights."""
     if problems.solver.printed:
         return _as_printed(problems, k, result)
@@ -61,7 +62,7 @@ def sound(problems: Any, k: int, result: Result, start: np.ndarray | None = None
     return _replaced(problems, k, result, where)
 
 
-def _as_printed(problems: Any, k: int, result: Result) -> tuple[Result, Certificate]:
+def _as_printed(problems: Any, k: int, result: Result) -> Verified:
     """The result of a paper's algorithm with its certificate: no other method replaces or improves it."""
     if not problems.is_finite(result.w):
         result = _replaced(problems, k, result, None)
@@ -122,9 +123,7 @@ def _contradicts(result: Result, claimed: float, certificate: Certificate, asked
     return status is base.GAP and asked is not None and certificate.gap > asked
 
 
-def _solved_anew(
-    problems: Any, k: int, result: Result, certificate: Certificate, monitor: Monitor
-) -> tuple[Result, Certificate]:
+def _solved_anew(problems: Any, k: int, result: Result, certificate: Certificate, monitor: Monitor) -> Verified:
     """Check 2: the better of the result and that of the fallback method, started from it.
 
     A run that round-off ended within the gap is kept.

@@ -19,7 +19,7 @@ from svmtool.training.validation import cross_validation, folds, report
 def validate(table, settings, request, console, stop=None):
     """-v or -C of a table; stop: None: max_seconds count from now on."""
     stop = StopFlag(settings.stopping.max_seconds) if stop is None else stop
-    return report.validate(lambda n: cross_validation.Folds(table, settings, n), settings, request, console, stop)
+    return report.validate(lambda n: cross_validation.Folds(table, settings, n), request, console, stop)
 
 
 

@@ -114,9 +114,8 @@ class Adaptable:
         """Remove rows; returns a text with their number.  SvmtoolError, with nothing changed, if one is missing."""
         hashes = self._hashes_held(path, table)
         self._change_from(path, table, table.in_use().factors, -1.0)
-        table = table.in_use()
         self.log_at_target().append(hashes, removed=True)
-        return f"{len(table)} rows"
+        return f"{len(hashes)} rows"
 
     def _hashes_held(self, path: str, table: Dataset) -> np.ndarray:
         """The hashes of rows that are to be removed."""
@@ -324,11 +323,9 @@ def rounding(problem: NormalEquations, w: np.ndarray, sums: ClassStatistics, kno
 
 def beginning(table: Dataset, n: int) -> Dataset:
     """The first n rows, with the features that occur in them."""
-    end = table.indptr[n]
-    indices = table.indices[:end]
-    features = int(indices.max(initial=-1)) + 1
-    weights = None if table.weights is None else table.weights[:n]
-    return Dataset(table.labels[:n], table.indptr[: n + 1], indices, table.values[:end], features, weights=weights)
+    found = table.take(np.arange(n))
+    found.n_features = int(found.indices.max(initial=-1)) + 1
+    return found
 
 
 def line_of(table: Dataset, i: int) -> int:
@@ -375,19 +372,36 @@ def write_files(path: str, model: LinearModel, state: State, log: RowLog) -> Non
 
 
 class TrainingState:
-    """What is kept of a training for the files beside its model.
+    """What is kept of a training for the files beside its model; made before it, which may free the rows.
 
-    hashes: of the rows of positive weight; results: of the training, one for each problem.
+    hashes: of the rows of positive weight.  With `take` sums: of the rows, None where the run ended before; taken: how
+    often FALSVM added each row, else None; form: of --method paper.
     """
 
-    def __init__(self, settings: Settings, hashes: np.ndarray, sums: ClassStatistics, results: list[Any]):
-        self.problem, self.hashes, self.sums = settings.problem, hashes, sums
-        self.taken = results[0].taken if results else None  # how often FALSVM added each row, else None
-        self.form = _trained_form(settings, sums, results) if settings.row.printed else None
+    sums: ClassStatistics | None = None
+    taken: np.ndarray | None = None
+    form: paper_form.PaperForm | None = None
+
+    def __init__(self, settings: Settings, table: Dataset):
+        """table: the rows of positive weight."""
+        self.settings, self.hashes, self.features = settings, hashes_of(table), table.n_features
+
+    def take(self, done: Any) -> bool:
+        """Take what is kept of a Training; returns whether it has reached the sums of all rows."""
+        self.sums, results = done.sums, done.results
+        if self.sums is None and not len(self.hashes):
+            self.sums = ClassStatistics([label for label, _ in self.settings.problem.class_weights], self.features)
+        if self.sums is None:
+            return False
+        self.taken = results[0].taken if results else None
+        if self.settings.row.printed:
+            self.form = _trained_form(self.settings, self.sums, results)
+        return True
 
     def write(self, path: str, model: LinearModel) -> None:
         """Write log, state and model; the caller holds the lock."""
-        s, log_path = self.problem, path + adaptable.ROWS_SUFFIX
+        assert self.sums is not None
+        s, log_path = self.settings.problem, path + adaptable.ROWS_SUFFIX
         recover_log(log_path, adaptable_state.log_number(path))
         with contextlib.closing(RowLog.create(log_path)) as log:
             log.append(self.hashes if self.taken is None else entries(self.hashes, self.taken))
@@ -397,12 +411,11 @@ class TrainingState:
             write_files(path, model, state, log)
 
 
-def state_of(settings: Settings, table: Dataset, done: Any) -> TrainingState | None:
-    """The TrainingState of a Training on a table; None where a model without rows added later is all that there is."""
+def state_of(settings: Settings, table: Dataset) -> TrainingState | None:
+    """The TrainingState of a training that begins; None where a state is impossible: falsvm.py says when."""
     table = table.in_use()
-    if done.sums is None or not _is_adaptable(settings, table):
-        return None
-    return TrainingState(settings, hashes_of(table), done.sums, done.results)
+    able = settings.row.optimal or len(first_appearance(table.labels)[0]) <= MAX_LABELS
+    return TrainingState(settings, table) if able else None
 
 
 def _trained_form(settings: Settings, sums: ClassStatistics, results: list[Any]) -> paper_form.PaperForm:
@@ -416,10 +429,6 @@ def _trained_form(settings: Settings, sums: ClassStatistics, results: list[Any])
     return paper_form.form_of(sums, s.C, s.bias, factor, before)
 
 
-def _is_adaptable(settings: Settings, table: Dataset) -> bool:
-    return settings.row.optimal or len(first_appearance(table.labels)[0]) <= MAX_LABELS
-
-
 def save(path: str, model: LinearModel) -> bool:
     """Write a model, with the state of its training if it has one; returns whether all was written."""
     if model.state is None or not may_be_replaced(path):
@@ -430,39 +439,20 @@ def save(path: str, model: LinearModel) -> bool:
     return True
 
 
-class NewState:
-    """State and row log of a new model, locked until `close`; created before training, which may free the rows."""
-
-    def __init__(self, settings: Settings, table: Dataset, model_path: str):
-        """table: the rows of positive weight."""
-        self.settings, self.path, self.features = settings, model_path, table.n_features
-        self.hashes = hashes_of(table)
-        self._lock = locked(model_path)
-
-    def write(self, done: Any) -> None:
-        """Write log, state and model of a Training."""
-        s, sums = self.settings.problem, done.sums
-        if sums is None and len(self.hashes):
-            if done.status is INTERRUPTED:
-                raise KeyboardInterrupt  # nothing is written, as after Ctrl-C before the training
-            raise SvmtoolError(
-                f"{self.path} is not written: the run ended before its state, which is of all rows, was computed"
-            )
-        if sums is None:
-            sums = ClassStatistics([label for label, _ in s.class_weights], self.features)
-        TrainingState(self.settings, self.hashes, sums, done.results).write(self.path, done.model)
-
-    def close(self) -> None:
-        """Unlock the model."""
-        self._lock.close()
-
-
-def new_state(settings: Settings, table: Dataset, model_path: str, console: Any) -> NewState | None:
-    """The NewState of a training; None, with a warning or the solver's message, where a state is impossible."""
-    used = table.in_use()
-    if not _is_adaptable(settings, used):
-        return None
-    if model_path != "-" and may_be_replaced(model_path):
-        return NewState(settings, used, model_path)
-    console.warn(f"WARNING: {model_path} is not a regular file and has no state beside it: rows cannot be added later")
+def state_beside(settings: Settings, table: Dataset, path: str, console: Any) -> TrainingState | None:
+    """`state_of` for a model's path; None, with a warning, where a state cannot stand beside it."""
+    found = state_of(settings, table)
+    if found is None or (path != "-" and may_be_replaced(path)):
+        return found
+    console.warn(f"WARNING: {path} is not a regular file and has no state beside it: rows cannot be added later")
     return None
+
+
+def write_new(state: TrainingState, path: str, done: Any) -> None:
+    """Write log, state and model of a command's Training; the caller holds the lock."""
+    if state.take(done):
+        state.write(path, done.model)
+    elif done.status is INTERRUPTED:
+        raise KeyboardInterrupt  # nothing is written, as after Ctrl-C before the training
+    else:
+        raise SvmtoolError(f"{path} is not written: the run ended before its state, which is of all rows, was computed")

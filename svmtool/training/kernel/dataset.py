@@ -13,6 +13,7 @@ from svmtool.errors import RowsError, SvmtoolError
 from svmtool.kernels.lp import LpSvc
 from svmtool.kernels.problems import AnyProblem, CSvc, LeastSquaresSvc, NuSvc, Points
 from svmtool.models.kernel_functions import Kernel
+from svmtool.options import in_words
 from svmtool.params import POLYNOMIAL, PRECOMPUTED, Settings, check_feasible, kernel_of
 from svmtool.tolerances import DENSE_BELOW, MIB
 from svmtool.training.inputs import MAX_DIGITS, largest_cost, on_used, used_features, weights_named
@@ -37,14 +38,6 @@ class KernelSet:
 
     def __len__(self) -> int:
         return len(self.table)
-
-    @property
-    def labels(self) -> np.ndarray:
-        return self.table.labels
-
-    @property
-    def weights(self) -> np.ndarray | None:
-        return self.table.weights
 
     def take(self, chosen: np.ndarray) -> KernelSet:
         """The rows `chosen` (i8), in that order."""
@@ -122,8 +115,8 @@ def refuse_unusable(data: KernelSet, settings: Settings) -> None:
     refuse_overflow(data, settings)
     if settings.row.word == "nu_svc":
         data, _ = data.in_use()
-        classes = Classes(data.labels)
-        check_feasible(settings, np.bincount(classes.number, data.weights, len(classes.labels)).tolist())
+        classes = Classes(data.table.labels)
+        check_feasible(settings, np.bincount(classes.number, data.table.weights, len(classes.labels)).tolist())
 
 
 def refuse_overflow(data: KernelSet, settings: Settings) -> None:
@@ -141,21 +134,20 @@ def refuse_overflow(data: KernelSet, settings: Settings) -> None:
     s, row = settings.problem, settings.row
     without = not row.costs or s.C == math.inf
     own = (1.0, ()) if without else (max(s.C, 1.0), s.class_weights)
-    cost = largest_cost(*own, data.weights)
+    cost = largest_cost(*own, data.table.weights)
     labels = float(np.abs(table.labels).max(initial=1.0)) if row.kind == "regression" else 1.0
     total = max(digits, product, math.log10(labels)) + 2 * (math.log10(cost) + math.log10(len(table) + 1))
     if total > MAX_DIGITS:
         raise RowsError(
             f"feature values up to {largest:g} at a cost of {cost:g} overflow in the kernel: "
-            + weights_named(_advice(kernel, without), data.weights)
+            + weights_named(_advice(kernel, without), data.table.weights)
         )
 
 
 def _advice(kernel: Kernel, without_costs: bool) -> str:
     """What makes kernel values and costs smaller."""
     able = [*([] if without_costs else ["-c"]), *(["-g", "-d"] if kernel.kind == POLYNOMIAL else [])]
-    words = ", ".join(able[:-1]) + (" or " if able[1:] else "") + able[-1] if able else ""
-    return "scale the features (svm-scale)" + (f" or choose a smaller {words}" if words else "")
+    return "scale the features (svm-scale)" + (f" or choose a smaller {in_words(able)}" if able else "")
 
 
 class ClassPairs:
@@ -173,7 +165,7 @@ class ClassPairs:
     """
 
     def __init__(self, data: KernelSet, settings: Settings):
-        self.settings, self.classes = settings, Classes(data.labels)
+        self.settings, self.classes = settings, Classes(data.table.labels)
         factor, self.missing = self.classes.weights(settings.problem.class_weights)
         self.order = np.argsort(self.classes.number, kind="stable")
         self.data = data.take(self.order)
@@ -202,7 +194,7 @@ class ClassPairs:
 
     def problem(self, points: Points, k: int) -> AnyProblem:
         """Pair k; points: its rows."""
-        weights = None if self.data.weights is None else self.data.weights[self.rows(k)]
+        weights = None if self.data.table.weights is None else self.data.table.weights[self.rows(k)]
         return pair_problem(points, self.settings, self.counts[k], self.costs(k), weights)
 
     @property

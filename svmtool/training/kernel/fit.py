@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
@@ -21,11 +20,10 @@ from svmtool.solvers.shared import kernel_least_squares
 from svmtool.solvers.shared.base import CONFIRMED_GAP, TIME, Monitor, Rule, Tolerance
 from svmtool.tolerances import MIB
 from svmtool.training.kernel.verify import as_printed, verify, zero
-from svmtool.training.lines import SolverLines, sink_of
+from svmtool.training.lines import Sink, SolverLines, sink_of
 from svmtool.training.notices import asked_gap
 
 SOUND_SOLVER = 60  # number of the solver that takes over from others
-MIN_TIME_SHARE = 0.05  # share of the time left before a round of all problems that makes another round worthwhile
 MIN_CONCURRENT = 2  # problems that share -m at least, if there are several
 
 
@@ -49,20 +47,19 @@ class Solved(NamedTuple):
 class Fitting:
     """What the problems of a run share.
 
-    report: called with each record of a solver.
+    report: called with each record of a solver, of several problems from several threads.
     stop: ends the run; None: settings.stopping.max_seconds count from now on.
     lines: prints records once in a while.
     together: rows of a pair of classes up to which pairs are solved many in one call; None: the measured limit.
     """
 
     def __init__(
-        self, settings: Settings, report: Callable[..., None] | None = None, stop: StopFlag | None = None,
-        together: int | None = None, lines: SolverLines | None = None,
+        self, settings: Settings, report: Sink = None, stop: StopFlag | None = None, together: int | None = None,
+        lines: SolverLines | None = None,
     ):  # fmt: skip
         self.settings, self.report, self.together, self.lines = settings, report, together, lines
         self.stop = StopFlag(settings.stopping.max_seconds) if stop is None else stop
         self.started = time.perf_counter()
-        self.reporting = threading.Lock()
 
     def solve(
         self, problem: AnyProblem, label: str | None = None, cache_mb: float | None = None,
@@ -83,9 +80,8 @@ class Fitting:
         return self.verified(problem, result, label, stop)
 
     def verified(
-        self, problem: AnyProblem, result: KernelResult, label: str | None = None,
-        stop: StopFlag | None = None,
-    ) -> Solved:  # fmt: skip
+        self, problem: AnyProblem, result: KernelResult, label: str | None = None, stop: StopFlag | None = None
+    ) -> Solved:
         """Verify and certify a solver's result; a second method replaces it where needed."""
         s, stop = self.settings, self.stop if stop is None else stop
         if s.row.printed:
@@ -109,28 +105,17 @@ class Fitting:
     ) -> KernelResult:  # fmt: skip
         """Run one solver; w = 0 if the run ends before there is a result."""
         s = self.settings
-        sink = sink_of(None if self.report is None else self._reported, self.lines, 0, label)
+        sink, rule = sink_of(self.report, self.lines, 0, label), Tolerance(eps) if s.row.printed else rule_of(eps)
         monitor = Monitor(gap, s.stopping.max_iter, None, sink, stop, self.started)
         try:
             with limits.until(monitor.ended), np.errstate(all="ignore"):  # the certifier finds nan and inf
-                return solver(problem, monitor, self._rule(eps), start, 1 if s.run.seed is None else s.run.seed)
+                return solver(problem, monitor, rule, start, 1 if s.run.seed is None else s.run.seed)
         except EndedError:
             return zero(problem, monitor.end())
 
-    def _reported(self, **record: Any) -> None:
-        """Report a record; problems are solved at the same time."""
-        assert self.report is not None
-        with self.reporting:
-            self.report(**record)
-
-    def _rule(self, eps: float) -> Any:
-        """The rule of a violation of eps; of a paper's algorithm its own tolerance."""
-        return Tolerance(eps) if self.settings.row.printed else rule_of(eps)
-
     def solve_several(
-        self, problem: Callable[[int], AnyProblem], sizes: list[int], labels: list[str | None],
-        row_mb: float,
-    ) -> list[Solved]:  # fmt: skip
+        self, problem: Callable[[int], AnyProblem], sizes: list[int], labels: list[str | None], row_mb: float
+    ) -> list[Solved]:
         """Solve problem(k), of sizes[k] rows, for each k, side by side as far as -m allows, the largest first.
 
         The share of -m of a problem depends on its size only, so that any number of threads gives the same bits.  If
@@ -159,28 +144,21 @@ class Fitting:
             part.step()
 
         while open_:
-            left = self.stop.seconds_left
+            groups = packed(sorted(open_, key=lambda k: -needed[k]), needed.__getitem__, whole)
+            count = threads.count()  # few problems: the threads work on one of them
+            beside = [min(count, len(group)) if count < MIN_CONCURRENT * len(group) else 1 for group in groups]
+            turns = TimeShares(self.stop, len(open_), max(beside))
             with doing("pair of classes", len(open_)) as part:
-                self._take_turns(one, open_, [needed[k] for k in open_])
+                for group, at_once in zip(groups, beside, strict=True):
+
+                    def work(b: int, group: list[int] = group, turns: TimeShares = turns) -> None:
+                        one(group[b], turns.next())
+
+                    (threads.run_blocks if at_once > 1 else limits.in_turn)(work, len(group))
             open_ = [k for k in open_ if solved[k].result.status is TIME]
-            if not self.stop.seconds_left > MIN_TIME_SHARE * left:
+            if self.stop.seconds_left <= limits.MIN_SECONDS:
                 break
         return solved
-
-    def _take_turns(self, one: Callable[[int, StopFlag], None], problems: list[int], needed: list[float]) -> None:
-        """Call one(k, stop) for each k of `problems`, which take `needed` MB each."""
-        largest_first = sorted(range(len(needed)), key=lambda k: -needed[k])
-        arranged = packed(largest_first, needed.__getitem__, self.settings.run.cache_mb)
-        count = threads.count()
-        beside = [min(count, len(group)) if count < MIN_CONCURRENT * len(group) else 1 for group in arranged]
-        shares = TimeShares(self.stop, len(problems), max(beside))
-        for group, at_once in zip(arranged, beside, strict=True):
-
-            def work(b: int, group: list[int] = group) -> None:
-                one(problems[group[b]], shares.next())
-
-            # few problems: the threads work on one of them
-            (threads.run_blocks if at_once > 1 else limits.in_turn)(work, len(group))
 
     def changed(self, told: bool, **changes: Any) -> Fitting:
         """A Fitting with changed settings for a run within this one, which ends with it; told: it reports records."""
@@ -196,14 +174,12 @@ def rule_of(eps: float) -> Rule:
 
 
 def shares_of(whole: float, sizes: list[int], row_mb: float) -> tuple[list[float], list[float]]:
-    """Shares of `whole` MB for several problems, and the part of each for kernel rows: see solve_several."""
-    taken = [min(whole / MIN_CONCURRENT, enough_mb(n) + n * row_mb) for n in sizes]
+    """Shares of `whole` MB for problems, and the part of each for kernel rows: see solve_several."""
+    if len(sizes) == 1:
+        return [whole], [whole]
+    enough = ((8 * n * n + 64 * n) / MIB for n in sizes)  # for all kernel values and a working set of all rows
+    taken = [min(whole / MIN_CONCURRENT, mb + n * row_mb) for mb, n in zip(enough, sizes, strict=True)]
     return taken, [max(mb / 2, mb - n * row_mb) for mb, n in zip(taken, sizes, strict=True)]
-
-
-def enough_mb(n: int) -> float:
-    """MB for all rows of a kernel matrix of n rows and a working set of all of them."""
-    return (8 * n * n + 64 * n) / MIB
 
 
 def packed(items: Iterable[int], needed: Callable[[int], float], whole: float) -> list[list[int]]:

@@ -7,8 +7,6 @@ folds that the steps leave unsolved, or whose result is worse than w = 0, are fo
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from svmtool.certify.linear import Certificate
@@ -21,23 +19,17 @@ from svmtool.tolerances import MIB
 from svmtool.training.kernel import fused_pairs
 from svmtool.training.kernel.dataset import ClassPairs, pair_problem
 from svmtool.training.kernel.fit import Fitting, Solved
-from svmtool.training.validation.folds import fold_rows
+from svmtool.training.validation.folds import Drawn, fold_rows
 
 COPIES = 3  # of a pair's matrix, with those of a fold's blocks and of its steps
 
 NOT_CERTIFIED = Certificate(np.nan, np.nan, np.nan)
 
 
-class Held(NamedTuple):
-    """Decision values of a fold's rows, f8[rows], and LIBSVM's text about its training."""
-
-    values: np.ndarray
-    text: str
+Held = tuple[np.ndarray, str]  # decision values of a fold's rows, f8[rows], and LIBSVM's text about its training
 
 
-def values_of_folds(
-    pairs: ClassPairs, folds: list[tuple[np.ndarray, np.ndarray]], fitting: Fitting
-) -> list[list[Held | None]]:
+def values_of_folds(pairs: ClassPairs, folds: list[Drawn], fitting: Fitting) -> list[list[Held | None]]:
     """For each pair of classes and each of its folds what was held out; None where the fold must be trained.
 
     folds: order and starts of each pair, as `liblinear_folds` returns them.
@@ -50,51 +42,38 @@ def values_of_folds(
 
     def one(k: int) -> None:
         if sum(pairs.counts[k]) <= largest:
-            found[k] = _Folds(pairs, k, fitting).held(*folds[k])
+            found[k] = _held(pairs, k, fitting, *folds[k])
 
     run_blocks(one, len(folds), short=True)
     return found
 
 
-class _Folds:
-    """One pair of classes: its kernel matrix K f8 (n, n), in the order of `pairs.rows`, and the squares of norms."""
+def _held(pairs: ClassPairs, k: int, fitting: Fitting, order: np.ndarray, starts: np.ndarray) -> list[Held | None]:
+    """What each fold of pair k holds out; None where steps give no result, or its training rows are of one class."""
+    points, costs, s = pairs.points.take(pairs.rows(k)), pairs.costs(k), fitting.settings
+    tiles = tiles_of(points.rows, points.kernel, points.matrix, np.float64)
+    K = tiles.all_values(tiles)
+    norms = None if points.rows is None else points.rows.square_norms()
 
-    def __init__(self, pairs: ClassPairs, k: int, fitting: Fitting):
-        points = pairs.points.take(pairs.rows(k))
-        self.pairs, self.k, self.fitting, self.kernel = pairs, k, fitting, points.kernel
-        tiles = tiles_of(points.rows, points.kernel, points.matrix, np.float64)
-        self.K = tiles.all_values(tiles)
-        self.norms = None if points.rows is None else points.rows.square_norms()
+    def block(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        return K.take(rows, axis=0).take(columns, axis=1)
 
-    def held(self, order: np.ndarray, starts: np.ndarray) -> list[Held | None]:
-        """What each fold holds out; None where its steps give no result, or its training rows are of one class."""
-        found: list[Held | None] = [None] * (len(starts) - 1)
-
-        def one(f: int) -> None:
-            with np.errstate(all="ignore"):  # values that are not finite are no result
-                found[f] = self._one(*fold_rows(order, starts, f))
-
-        run_blocks(one, len(found), short=True)
-        return found
-
-    def _one(self, inside: np.ndarray, outside: np.ndarray) -> Held | None:
-        first = inside < self.pairs.counts[self.k][0]
+    def fold(inside: np.ndarray, outside: np.ndarray) -> Held | None:
+        first = inside < pairs.counts[k][0]
         mine, theirs = inside[first], inside[~first]
         n, m = len(mine), len(theirs)
-        if not n or not m or self.fitting.stop.ended():
+        if not n or not m or fitting.stop.ended():
             return None
         inside = np.concatenate((mine, theirs))
-        costs, s = self.pairs.costs(self.k), self.fitting.settings
-        norms = None if self.norms is None else Norms(self.norms[inside])
-        matrix = self._block(inside, inside) if norms is None else None
-        problem = pair_problem(Points(self.kernel, norms, matrix), s, (n, m), costs)
+        of_rows = (None, block(inside, inside)) if norms is None else (Norms(norms[inside]), None)
+        problem = pair_problem(Points(points.kernel, *of_rows), s, (n, m), costs)
         nu = s.problem.nu if isinstance(problem, NuSvc) else 0.0
         if nu and not 1.0 <= 0.5 * nu * (n + m) <= min(n, m):  # infeasible, or without losses
             return None
         bounds = np.array([fused_pairs.limits_of(problem if nu else None, (n, m), costs)])
-        own, cross, others = self._block(mine, mine), self._block(mine, theirs), self._block(theirs, theirs)
-        folds = len(self.pairs.pairs) * max(1, len(self.K) // max(1, len(outside)))
-        positive = self.kernel.positive
+        own, cross, others = block(mine, mine), block(mine, theirs), block(theirs, theirs)
+        folds = len(pairs.pairs) * max(1, len(K) // max(1, len(outside)))
+        positive = points.kernel.positive
         arrays, finish = fused_pairs.steps(own, cross, others, np.array([m]), bounds, s, nu, folds, positive)
         finish(0)
         a, a_others, F, F_others, out = arrays
@@ -107,7 +86,13 @@ class _Folds:
         function = problem.decision_function(result)
         text = Solved(function, result, NOT_CERTIFIED).text() + f"Total nSV = {np.count_nonzero(function.coef)}\n"
         used = np.flatnonzero(function.coef)
-        return Held(self._block(outside, inside[used]) @ function.coef[used] - function.rho, text)
+        return block(outside, inside[used]) @ function.coef[used] - function.rho, text
 
-    def _block(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        return self.K.take(rows, axis=0).take(columns, axis=1)
+    found: list[Held | None] = [None] * (len(starts) - 1)
+
+    def one(f: int) -> None:
+        with np.errstate(all="ignore"):  # values that are not finite are no result
+            found[f] = fold(*fold_rows(order, starts, f))
+
+    run_blocks(one, len(found), short=True)
+    return found

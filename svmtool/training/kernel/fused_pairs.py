@@ -4,8 +4,8 @@ The kernel values of a class with the following classes are computed once, in do
 after the other; the blocks within classes are kept.  The gradients for certificates are sums over these values, from
 the results alone.  For a sample of rows, or all if they are few, they are computed again by the code of svm-predict,
 and the largest difference enters the gaps, as in certify/kernel.py.  If that would increase a gap by much, all decision
-values are computed so (`exact`).  Pairs that training/kernel/verify.py does not accept, and those that a limit on steps
-has left open, are solved alone.
+values are computed so: to certify pairs one by one took 1.3 to 2.9 times as long (13 sets, 3 to 26 classes).
+Pairs that training/kernel/verify.py does not accept, and those that a limit on steps has left open, are solved alone.
 --max-iter counts checks of all variables, as for a single pair; pairs that it ends keep their verified results.
 """
 
@@ -21,14 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from svmtool.certify.kernel import (
-    KERNEL_VALUE_RTOL,
-    MAX_WIDENING,
-    MIN_LATE_ROWS,
-    SEED,
-    best_constant,
-    certificate_of,
-)
+from svmtool.certify.kernel import KERNEL_VALUE_RTOL, MAX_WIDENING, MIN_LATE_ROWS, SEED, best_constant, certificate_of
 from svmtool.certify.linear import Certificate
 from svmtool.compiled.loops.kernel import class_pair_loops as loops
 from svmtool.compiled.threads import run_blocks
@@ -36,7 +29,7 @@ from svmtool.data.row_storage import draw_rows
 from svmtool.kernels import interior
 from svmtool.kernels.direct import START_VALUES
 from svmtool.kernels.pair_descent import CALL_VALUES
-from svmtool.kernels.problems import KernelProblem, Norms, Points, relative
+from svmtool.kernels.problems import KernelProblem, relative
 from svmtool.kernels.results import DecisionFunction, KernelResult
 from svmtool.kernels.tiles import Double, Tiles, tiles_of
 from svmtool.models.kernel import KernelModel
@@ -55,37 +48,27 @@ MAX_DOUBLE_ROWS = 2048
 STRIP_VALUES = 1 << 20  # kernel values between a class and some others, or decision values, computed at a time: 8 MB
 METHOD = "pairs of classes, many in one compiled call"
 MEMORY_SHARE = 0.5  # share of -m for the blocks within classes
-# Costs of certifying, in multiplications.  On 13 sets (3 to 26 classes, 10 to 617 features, 180 to 1,500 rows) one took
-# 0.15 to 0.52 ns; `exact` is chosen on all, and certifying pairs alone took 1.3 to 2.9 times as long.
-VALUE_COST = 10.0  # of a kernel value besides those of its features
-PAIR_COST = float(1 << 19)  # of one pair besides its kernel values
 
 
 class Batch(ABC):
     """The pairs of one training set that are solved together.
 
-    partners  for each class the following classes with which it has a pair of few rows
-    done      pairs solved, by their place in the order of `combinations`
-    a, F      f8 (count - 1, n): alpha and -y (Qa + p), arranged as the coefficients of a KernelModel
-    out       f8 (pairs, FIELDS): see the loop
+    partners    for each class the following classes with which it has a pair of few rows
+    done        pairs solved, by their place in the order of `combinations`
+    a, F        f8 (count - 1, n): alpha and -y (Qa + p), arranged as the coefficients of a KernelModel
+    out         f8 (pairs, FIELDS): see the loop
+    max_primal  f8[pairs]: the largest primal value, rule 1 of verify.py
     """
 
     def __init__(self, pairs: ClassPairs, fitting: Fitting):
-        self.points, self.ends, self.costs, self.problem = pairs.points, pairs.ends, pairs.class_costs, pairs.problem
-        self.fitting, self.labels, self.s = fitting, pairs.labels, fitting.settings
-        s = self.s
-        self.count, self.sizes, self.pairs = len(self.ends) - 1, np.diff(self.ends), pairs.pairs
+        self.of, self.points, self.ends, self.pairs = pairs, pairs.points, pairs.ends, pairs.pairs
+        self.fitting, self.s = fitting, fitting.settings
+        self.count, self.sizes = len(self.ends) - 1, np.diff(self.ends)
         self.place = {pair: k for k, pair in enumerate(self.pairs)}
         self.norms: Any = None if self.points.rows is None else self.points.rows.square_norms()
-        self.nu = s.problem.nu if s.row.word == "nu_svc" else 0.0
+        self.nu = self.s.problem.nu if self.s.row.word == "nu_svc" else 0.0
         self.partners = self._partners()
         self.done: list[int] = []
-        self.largest = np.zeros(self.count)  # |K(x, x)| of a class
-        if any(self.partners):
-            shape = self.count - 1, self.points.n
-            self.a, self.F = np.zeros(shape), np.zeros(shape)
-            self.tiles = tiles_of(self.points.rows, self.points.kernel, self.points.matrix, np.float64)
-            self.out = np.zeros((len(self.pairs), loops.PAIR_FIELDS))
 
     def _partners(self) -> list[list[int]]:
         """Pairs of few rows whose classes' blocks fit into the share of -m, smallest classes first."""
@@ -117,13 +100,17 @@ class Batch(ABC):
     def run(self) -> None:
         """Solve the pairs until the run ends."""
         stop, lock = self.fitting.stop, threading.Lock()
+        self.a, self.F = np.zeros((2, self.count - 1, self.points.n))
+        self.out, self.max_primal = np.zeros((len(self.pairs), loops.PAIR_FIELDS)), np.zeros(len(self.pairs))
+        self.largest = np.zeros(self.count)  # |K(x, x)| of a class
+        self.tiles = tiles_of(self.points.rows, self.points.kernel, self.points.matrix, np.float64)
         own: dict[int, np.ndarray] = {}
         parts: dict[int, Tiles] = {}
         used = sorted({c for i, some in enumerate(self.partners) for c in (i, *some) if some})
 
         def block(b: int) -> None:
             c = used[b]
-            parts[c] = self.tiles.take(np.arange(self.ends[c], self.ends[c + 1]))
+            parts[c] = self.tiles.take(self.of.members(c))
             own[c] = parts[c].all_values(parts[c])
             self.largest[c] = np.abs(np.diag(own[c])).max()
 
@@ -149,13 +136,12 @@ class Batch(ABC):
             _, rounds, value, gap, relative, violation, _, _ = self.out[k].tolist()
             self.fitting.report(
                 seconds=seconds, iteration=int(rounds), objective=gap - value, bound=-value, gap=relative,
-                violation=violation, label=self.labels[k], method=METHOD, why=self.why,
+                violation=violation, label=self.of.labels[k], method=METHOD, why=self.why,
             )  # fmt: skip
 
     def _kernel(self, targets: Tiles, classes: list[int]) -> np.ndarray:
         """K f8 (targets, rows of `classes`)."""
-        columns = np.concatenate([np.arange(self.ends[c], self.ends[c + 1]) for c in classes])
-        return self.tiles.take(columns).all_values(targets)
+        return self.tiles.take(np.concatenate([self.of.members(c) for c in classes])).all_values(targets)
 
     @abstractmethod
     def _strip(self, i: int, some: list[int], part: Tiles, own: dict[int, np.ndarray]) -> list[int]:
@@ -170,14 +156,14 @@ class Batch(ABC):
 
     def _problem(self, k: int) -> Any:
         """Pair k without its rows: a decision function needs only their number and norms."""
-        if self.points.rows is None:
-            return self._whole(k)
-        norms = Norms(self.norms[np.r_[self._rows_of(k)]])
-        return self.problem(Points(self.points.kernel, norms, None), k)
+        return self.of.problem(self.points.without_features(self.of.rows(k), self.norms), k)
 
-    def _whole(self, k: int) -> Any:
-        """Pair k with its rows."""
-        return self.problem(self.points.take(np.r_[self._rows_of(k)]), k)
+    def _store(self, k: int, n: int, alpha: np.ndarray, F: np.ndarray, out: Any) -> None:
+        """Keep what the steps of pair k give; n: rows of its first class, which come first."""
+        (i, j), (mine, theirs) = self.pairs[k], self._rows_of(k)
+        self.a[j - 1, mine], self.a[i, theirs] = alpha[:n], alpha[n:]
+        self.F[j - 1, mine], self.F[i, theirs] = F[:n], F[n:]
+        self.out[k] = out
 
     def _alpha_of(self, k: int) -> np.ndarray:
         """alpha of pair k, f8[rows]."""
@@ -190,14 +176,19 @@ class Batch(ABC):
         return np.concatenate((-F[j - 1, mine], F[i, theirs]))
 
     def certified(self, k: int, problem: KernelProblem, result: KernelResult) -> tuple[DecisionFunction, Certificate]:
-        """verify.certified for pair k, with its rows or without, from decision values of all pairs if that is fast."""
-        if self._exact is None:
-            return verify.certified(self._whole(k), result)
+        """verify.certified for pair k, from decision values of all pairs."""
         return verify.certified(problem, result, exact=self._gradient_of(k, self._exact))
 
     @cached_property
-    def _exact(self) -> np.ndarray | None:
-        return exact(self)
+    def _exact(self) -> np.ndarray:
+        """F from the decision values of svm-predict."""
+        if self.points.rows is None:
+            return self.F
+        scores, found = _Scores(self), np.empty_like(self.F)
+        for first in range(0, self.points.n, scores.at_once):
+            for mine, _, F in scores.of_classes(np.arange(first, min(first + scores.at_once, self.points.n))):
+                found[:, mine] = F
+        return found
 
     @cached_property
     def difference(self) -> tuple[float, str]:
@@ -218,6 +209,12 @@ class Batch(ABC):
             worst = np.inf
         return worst, f"decision values of {len(sampled)} of {n} rows computed again" if len(sampled) < n else ""
 
+    def _error(self, k: int, alpha: np.ndarray) -> tuple[float, str]:
+        """The largest difference of a decision value of pair k, and the statement about a sample."""
+        (i, j), (apart, sample) = self.pairs[k], self.difference
+        error = apart * float(np.sum(np.abs(alpha))) * max(self.largest[i], self.largest[j])
+        return error, sample and f"{sample}: within {error:.1g}"
+
     def _sizes(self) -> np.ndarray:
         """Upper bounds of the sum of the sizes of the terms of a pair's decision values, f8[pairs]."""
         totals = np.add.reduceat(np.abs(self.a), self.ends[:-1], axis=1)  # of class c against the other of its column
@@ -230,27 +227,8 @@ class Batch(ABC):
         return slice(ends[i], ends[i + 1]), slice(ends[j], ends[j + 1])
 
 
-def exact(batch: Batch) -> np.ndarray | None:
-    """Batch.F from the decision values of svm-predict; None if certifying the pairs one by one costs less."""
-    n = batch.points.n
-    if batch.points.rows is None:
-        return batch.F
-    scores, value = _Scores(batch), VALUE_COST + batch.points.rows.nnz / n
-    rows = np.array([sum(batch.sizes[c] for c in batch.pairs[k]) for k in batch.done], float)
-    if float(n) * scores.used * (batch.count - 1 + value) > float(np.sum(PAIR_COST + rows**2 * value)):
-        return None
-    found = np.empty_like(batch.F)
-    for first in range(0, n, scores.at_once):
-        for mine, _, F in scores.of_classes(np.arange(first, min(first + scores.at_once, n))):
-            found[:, mine] = F
-    return found
-
-
 class _Scores:
-    """Decision values of all pairs by svm-predict's code.
-
-    used: number of support vectors; at_once: rows of a block, which limits memory.
-    """
+    """Decision values of all pairs by svm-predict's code.  at_once: rows of a block, which limits memory."""
 
     def __init__(self, batch: Batch):
         points, self.batch = batch.points, batch
@@ -259,8 +237,8 @@ class _Scores:
             self.signs[:c, batch.ends[c] : batch.ends[c + 1]] = -1.0
         coef = self.signs * batch.a
         support = np.flatnonzero(np.any(coef != 0.0, axis=0))
-        self.used, self.number = len(support), np.repeat(np.arange(batch.count), batch.sizes)
-        self.at_once = max(MIN_LATE_ROWS, STRIP_VALUES // max(self.used, len(batch.pairs)))
+        self.number = np.repeat(np.arange(batch.count), batch.sizes)
+        self.at_once = max(MIN_LATE_ROWS, STRIP_VALUES // max(len(support), len(batch.pairs)))
         vectors = points.rows.take(support).as_csr()
         self.scores = KernelModel(
             "c_svc", points.kernel, tuple(range(batch.count)), batch.count, np.zeros(len(batch.pairs)),
@@ -281,7 +259,6 @@ class _Scores:
             yield sampled[at], ks, -decisions[np.ix_(at, ks)].T - p * self.signs[:, sampled[at]]
 
 
-MIN_CLASSES = 3  # at least
 AT_OPTIMUM = loops.BY_LIMIT + 1  # a reason to end besides those of the loops
 ENDS = {loops.BY_RULE: RULE, loops.BY_GAP: GAP, loops.BY_LIMIT: ITERATIONS, AT_OPTIMUM: OPTIMAL}
 
@@ -302,7 +279,7 @@ def solve(pairs: ClassPairs, fitting: Fitting) -> list[Solved | None]:
 def batch_of(pairs: ClassPairs, fitting: Fitting) -> Batch | None:
     """The pairs to be solved together; None if there are none."""
     s = fitting.settings
-    if len(pairs.ends) - 1 < MIN_CLASSES or not has_steps(pairs, s):
+    if len(pairs.pairs) < 2 or not has_steps(pairs, s):
         return None
     kind = Squares if s.row.loss == "least squares" else Hinges
     batch: Batch = kind(pairs, fitting)
@@ -311,7 +288,7 @@ def batch_of(pairs: ClassPairs, fitting: Fitting) -> Batch | None:
 
 def has_steps(pairs: ClassPairs, s: Settings) -> bool:
     """Whether pairs can be solved here: not by a paper's steps, and with the same cost for all rows of a class."""
-    return not s.row.printed and s.row.regulariser != "|w|_1" and pairs.data.weights is None
+    return not s.row.printed and s.row.regulariser != "|w|_1" and pairs.data.table.weights is None
 
 
 def steps(
@@ -341,9 +318,7 @@ def steps(
     p, polish = (0.0 if nu else -1.0), START_VALUES / beside
 
     def finish(first: int) -> int:
-        return call(
-            n, width, p, nu, tolerance(s), gap, poor_gap, polished_gap, polish, max_rounds, first, CALL_VALUES,
-        )  # fmt: skip
+        return call(n, width, p, nu, tolerance(s), gap, poor_gap, polished_gap, polish, max_rounds, first, CALL_VALUES)
 
     return (a, a_others, F, F_others, out), finish
 
@@ -363,20 +338,18 @@ def limits_of(
 
 
 class Hinges(Batch):
-    """Pairs with the hinge loss: C-SVMs and nu-SVMs.  most f8[pairs]: the largest primal value, rule 1 of verify.py."""
-
-    def __init__(self, *arguments: Any):
-        super().__init__(*arguments)
-        self.max_primal = np.zeros(len(self.pairs))
+    """Pairs with the hinge loss: C-SVMs and nu-SVMs."""
 
     def _strip(self, i: int, some: list[int], part: Tiles, own: dict[int, np.ndarray]) -> list[int]:
         stop = self.fitting.stop
         sizes = self.sizes[some].astype(np.int64)
         cross = self._kernel(part, some)
         others = np.concatenate([own[j].ravel() for j in some])
-        columns = np.cumsum(sizes) - sizes
         at = [self.place[i, j] for j in some]
-        bounds = np.array([self._limits(i, j) for j in some])
+        nu_problems = [self._problem(k) if self.nu else None for k in at]
+        bounds = np.array(
+            [limits_of(p, self.of.counts[k], self.of.costs(k)) for p, k in zip(nu_problems, at, strict=True)]
+        )
         self.max_primal[at] = bounds[:, 3]
         positive = self.points.kernel.positive
         arrays, finish = steps(own[i], cross, others, sizes, bounds, self.s, self.nu, len(self.pairs), positive)
@@ -384,18 +357,12 @@ class Hinges(Batch):
         done = 0
         while done < len(some) and not stop.ended():
             done = finish(done)
-        mine = slice(self.ends[i], self.ends[i + 1])
-        for q, j in enumerate(some[:done]):
-            theirs, there = slice(self.ends[j], self.ends[j + 1]), slice(columns[q], columns[q] + sizes[q])
-            self.a[j - 1, mine], self.F[j - 1, mine] = a[q], F[q]
-            self.a[i, theirs], self.F[i, theirs] = a_others[there], F_others[there]
-        self.out[at[:done]] = out[:done]
+        ends = np.cumsum(sizes)
+        for q, k in enumerate(at[:done]):
+            there = slice(ends[q] - sizes[q], ends[q])
+            alpha, values = np.concatenate((a[q], a_others[there])), np.concatenate((F[q], F_others[there]))
+            self._store(k, len(own[i]), alpha, values, out[q])
         return at[:done]
-
-    def _limits(self, i: int, j: int) -> tuple[float, float, float, float]:
-        """Costs of a row of either class, the floor of gaps, and the largest primal value by rule 1 of verify.py."""
-        problem = self._problem(self.place[i, j]) if self.nu else None
-        return limits_of(problem, (int(self.sizes[i]), int(self.sizes[j])), (self.costs[i], self.costs[j]))
 
     def solved(self, k: int) -> Solved | None:
         why, rounds, value, gap, relative, violation, rho, r = self.out[k].tolist()
@@ -436,7 +403,8 @@ class Hinges(Batch):
 
     def _kept(self, k: int, result: KernelResult) -> Solved:
         """The verified result of pair k, without a second method."""
-        return Solved(*verify.verify(self._whole(k), result, self.s.target, lambda: None))
+        whole = self.of.problem(self.points.take(self.of.rows(k)), k)
+        return Solved(*verify.verify(whole, result, self.s.target, lambda: None))
 
     def _uncertified(self, problem: KernelProblem, result: KernelResult, certificate: Certificate) -> Solved:
         """The result of a pair that proves the kernel indefinite, with the values of its own steps.
@@ -460,16 +428,15 @@ class Hinges(Batch):
         self, k: int, problem: KernelProblem, result: KernelResult, gap: float, violation: float
     ) -> Solved | None:
         """The result of pair k with its certificate, None if it breaks a rule of verify.py."""
-        value, (i, j), max_primal = result.objective, self.pairs[k], self.max_primal[k]
+        value, max_primal = result.objective, self.max_primal[k]
         function = problem.decision_function(result)
-        apart, sample = self.difference
-        error = apart * float(np.sum(result.alpha)) * max(self.largest[i], self.largest[j])
+        error, sample = self._error(k, result.alpha)
         wider = error * float(np.sum(problem.losses))
         without = self.nu > 0.0 and gap - value > 0.0  # no better than w = 0
         if wider <= KERNEL_VALUE_RTOL * abs(gap - value) and not without:
             certificate = Certificate(gap - value + wider, -value, violation + error)
             certificate.gap = problem.relative(certificate.primal, certificate.dual)
-            certificate.sampled = f"{sample}: within {error:.1g}" if sample else ""
+            certificate.sampled = sample
         else:  # the value of the model itself, not a bound of it, or better constants
             before = result.rho, result.r
             function, certificate = self.certified(k, problem, result)
@@ -496,7 +463,7 @@ class Squares(Batch):
         """As Batch's, without classes of cost 0, whose rows are in no problem."""
         if self.s.stopping.max_iter is not None and self.s.stopping.max_iter < 1:
             return [[] for _ in range(self.count)]
-        used = [cost > 0.0 for cost in self.costs]
+        used = [cost > 0.0 for cost in self.of.class_costs]
         return [[j for j in some if used[i] and used[j]] for i, some in enumerate(super()._partners())]
 
     def _strip(self, i: int, some: list[int], part: Tiles, own: dict[int, np.ndarray]) -> list[int]:
@@ -517,9 +484,7 @@ class Squares(Batch):
 
     def _solve(self, k: int, K: np.ndarray, n: int) -> bool:
         """Solve pair k, whose first n rows have y = +1; return whether there is a solution."""
-        i, j = self.pairs[k]
-        y = np.repeat((1.0, -1.0), (n, len(K) - n))
-        cost = np.repeat((self.costs[i], self.costs[j]), (n, len(K) - n))
+        y, cost = (np.repeat(some, (n, len(K) - n)) for some in ((1.0, -1.0), self.of.costs(k)))
         shift = 0.0 if self.s.row.free_bias else 1.0
         c = interior.least_squares(K, y, cost, shift)
         if c is None:
@@ -537,28 +502,24 @@ class Squares(Batch):
             why = loops.BY_RULE
         else:
             why = AT_OPTIMUM if found <= ROUNDOFF_GAP else loops.UNSOLVED
-        mine, theirs = self._rows_of(k)
-        self.a[j - 1, mine], self.a[i, theirs] = c[:n], -c[n:]
-        self.F[j - 1, mine], self.F[i, theirs] = F[:n], F[n:]
-        self.out[k] = why, 1.0, -dual, gap, found, violation, 0.0 - bias, 0.0
+        self._store(k, n, c * y, F, (why, 1.0, -dual, gap, found, violation, 0.0 - bias, 0.0))
         return True
 
     def _gradient_of(self, k: int, F: np.ndarray) -> np.ndarray:
-        i, j = self.pairs[k]
-        cost = np.repeat((self.costs[i], self.costs[j]), (self.sizes[i], self.sizes[j]))
+        cost = np.repeat(self.of.costs(k), self.of.counts[k])
         return super()._gradient_of(k, F) + 0.5 * self._alpha_of(k) / cost
 
     def solved(self, k: int) -> Solved | None:
         why, rounds, value, _, found, _, rho, _ = self.out[k].tolist()
         if why == loops.UNSOLVED:
             return None
-        (i, j), problem, (apart, sample) = self.pairs[k], self._problem(k), self.difference
+        problem = self._problem(k)
         alpha, gradient = self._alpha_of(k), self._gradient_of(k, self.F)
         result = KernelResult(alpha, rho, 0.0, value, found, int(rounds), ENDS[why], gradient)
-        error = apart * float(np.sum(np.abs(alpha))) * max(self.largest[i], self.largest[j])
+        error, sample = self._error(k, alpha)
         certificate = certificate_of(problem, alpha, gradient, rho, 0.0, error)
         certificate.gap, result.primal = problem.relative(certificate.primal, certificate.dual), certificate.primal
-        certificate.sampled = f"{sample}: within {error:.1g}" if sample else ""
+        certificate.sampled = sample
         function = problem.decision_function(result)
         plain = certificate_of(problem, alpha, gradient, rho)
         wider = certificate.primal - certificate.dual - (plain.primal - plain.dual)

@@ -23,7 +23,7 @@ from svmtool.solvers.shared.base import Plan, Status
 from svmtool.training import intent, pipeline
 from svmtool.training.kernel.dataset import ClassPairs, KernelSet, kernel_set, refuse_unusable
 from svmtool.training.kernel.fit import Fitting, Solved, rule_of, shares_of
-from svmtool.training.lines import SolverLines
+from svmtool.training.lines import Sink, SolverLines
 from svmtool.training.notices import first_of
 from svmtool.training.outcome import Training, notes
 from svmtool.training.validation.folds import TOO_MANY, AnyFolds, GlibcRand, Keep
@@ -40,7 +40,7 @@ class Job(pipeline.Job):
         """See pipeline.Job."""
         return KernelFolds(self._rows[0], self.settings, wanted, say=console.solver)
 
-    def train(self, report: Callable[..., None] | None, stop: StopFlag, lines: SolverLines) -> Training:
+    def train(self, report: Sink, stop: StopFlag, lines: SolverLines) -> Training:
         """See pipeline.Job."""
         return trained(self._rows.pop(), Fitting(self.settings, report, stop, lines=lines))
 
@@ -66,9 +66,8 @@ class KernelFolds(AnyFolds):
         super().__init__(data.table, settings.replace(stratified=self._classifies), wanted, self._rand)
 
     def evaluate(
-        self, settings: Settings, stop: StopFlag, warm: list | None = None, keep: Keep | None = None,
-        *_: Any, **__: Any,
-    ) -> tuple[np.ndarray, bool]:  # fmt: skip
+        self, settings: Settings, stop: StopFlag, warm: Any = None, keep: Keep | None = None, *_: Any, **__: Any
+    ) -> tuple[np.ndarray, bool]:
         """See AnyFolds; models have probabilities with -b 1, and nothing is a warm start."""
         fit, rand, known = trainer(settings), self._rand if self._classifies else None, set(self.warnings)
 
@@ -141,7 +140,7 @@ def _of_pairs(pairs: ClassPairs, fitting: Fitting) -> list[str]:
         found.append(f"{fused_pairs.METHOD}: {len(together)} of {count}, {batch.why}")
     alone = sorted(set(range(count)) - together, key=lambda k: -sum(pairs.counts[k]))
     sizes = [sum(pairs.counts[k]) for k in alone]
-    shares = [s.run.cache_mb] if len(alone) == 1 else shares_of(s.run.cache_mb, sizes, pairs.row_mb)[1]
+    _, shares = shares_of(s.run.cache_mb, sizes, pairs.row_mb)
     plans: dict[str, list[Plan]] = {}
     for k, share in zip(alone, shares, strict=True):
         plan = _plan(pairs.problem(pairs.points.take(pairs.rows(k)), k), s, share)
@@ -190,7 +189,7 @@ def without_errors(
     The certificate is of the problem with that C.  If there is none up to MAX_HARD_COST times the kernel's size, the
     result is that of the last one, with the status INSEPARABLE.
     """
-    labels = data.labels if fitting.settings.row.kind == "regression" else np.ones(1)
+    labels = data.table.labels if fitting.settings.row.kind == "regression" else np.ones(1)
     size, step = HardOneClass(data.points()).size, HARD_GROWTH
     spread = float(np.abs(labels - np.median(labels)).max(initial=0.0)) or 1.0
     while True:
@@ -241,8 +240,10 @@ def one_vs_one(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None)
     text = (ONE_CLASS_WARNING if not pairs.pairs else "") + "".join(texts) + f"Total nSV = {sum(model.nr_sv)}\n"
     warnings = [f"WARNING: class label {label} specified in weight is not found" for label in pairs.missing]
     names = pairs.classes.labels
-    without = [(p, f.function.warning) for p, f in zip(pairs.pairs, solved, strict=True) if f.function.warning]
-    sentences = [f"WARNING: classes {names[i]} and {names[j]}: {text}" for (i, j), text in without]
+    sentences = [
+        f"WARNING: classes {names[i]} and {names[j]}: {fit.function.warning}"
+        for (i, j), fit in zip(pairs.pairs, solved, strict=True) if fit.function.warning
+    ]  # fmt: skip
     warnings += [*first_of(sentences, f"pairs of classes, of {len(pairs.pairs)} in all,"), *doubtful]
     return _training(model, solved, text, warnings, lacking, pairs.order[support], used)
 
@@ -308,7 +309,8 @@ def _training(
 ) -> Training:  # fmt: skip
     """The Training of solved problems; support: among the rows in use, which are `used`, None for all."""
     certificate = worst([one.certificate for one in solved])
-    done = Training(model, [one.result for one in solved], certificate, warnings, text)
+    done = Training(model, [one.result for one in solved], certificate, warnings)
+    done.text = text
     done.solved, done.lacking, done.support = solved, lacking, support if used is None else used[support]
     return done
 
@@ -319,8 +321,8 @@ def problem_of(data: KernelSet, settings: Settings) -> KernelProblem:
     if row.kind == "hard one-class":
         return HardOneClass(points)
     if row.word == "one_class":
-        return OneClass(points, s.nu, data.weights)
-    cost = s.C if data.weights is None else s.C * data.weights
+        return OneClass(points, s.nu, data.table.weights)
+    cost = s.C if data.table.weights is None else s.C * data.table.weights
     if row.word == "nu_svr":
-        return NuSvr(points, data.labels, cost, s.nu)
-    return EpsilonSvr(points, data.labels, cost, s.p)
+        return NuSvr(points, data.table.labels, cost, s.nu)
+    return EpsilonSvr(points, data.table.labels, cost, s.p)

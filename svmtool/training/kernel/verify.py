@@ -46,10 +46,12 @@ NO_MEANING = "the kernel matrix is not positive definite, so that primal values 
 MAX_DUAL_HALVINGS = 40
 PRINTED_FACTOR = 1.0005  # factor of the requested gap within its three printed digits
 
+Verified = tuple[DecisionFunction, KernelResult, Certificate]
+
 
 def verify(
     problem: AnyProblem, result: KernelResult, target: float | None, other: Callable[[], KernelResult | None]
-) -> tuple[DecisionFunction, KernelResult, Certificate]:
+) -> Verified:
     """Return the verified result, its decision function, and its certificate, scaled alike (DecisionFunction.scale).
 
     The rules are checked on values of the programme, because scaled values may underflow.
@@ -62,9 +64,7 @@ def verify(
     return function, result, certificate
 
 
-def as_printed(
-    problem: AnyProblem, result: KernelResult, asked: float | None
-) -> tuple[DecisionFunction, KernelResult, Certificate]:
+def as_printed(problem: AnyProblem, result: KernelResult, asked: float | None) -> Verified:
     """`verify` of a paper's algorithm: no other method replaces or improves its result, which is only certified.
 
     alpha may be infeasible, where the paper's variables are coefficients or have a sum near 0 only; then `dual_point`
@@ -111,7 +111,7 @@ def scale(function: DecisionFunction, result: KernelResult, certificate: Certifi
 
 def _verify(
     problem: AnyProblem, result: KernelResult, target: float | None, other: Callable[[], KernelResult | None]
-) -> tuple[DecisionFunction, KernelResult, Certificate]:
+) -> Verified:
     """`verify`, in values of the programme."""
     if result.status in (base.TIME, base.INTERRUPTED) and not np.any(result.alpha):
         return _nothing(problem, result)
@@ -158,9 +158,7 @@ def _verify(
     return function, result, certificate
 
 
-def _verify_lp(
-    problem: LpSvc, result: KernelResult, target: float | None
-) -> tuple[DecisionFunction, KernelResult, Certificate]:
+def _verify_lp(problem: LpSvc, result: KernelResult, target: float | None) -> Verified:
     """`_verify` of a linear programme, for which there is no second method: w = 0 where a result is worse."""
     certificate = _certify_lp(problem, result) if _finite(result.alpha, result.rho) else None
     if certificate is None or not certificate.primal <= certifier.max_allowed_primal(problem):
@@ -186,7 +184,7 @@ def _zero_lp(problem: LpSvc, result: KernelResult) -> tuple[KernelResult, Certif
     return none, found if found.gap < plain.gap else plain  # the gap may be nan
 
 
-def _smaller(problem: AnyProblem, result: KernelResult) -> tuple[DecisionFunction, KernelResult, Certificate]:
+def _smaller(problem: AnyProblem, result: KernelResult) -> Verified:
     """The best multiple of a result that is worse than w = 0, or w = 0, with its certificate."""
     status = base.PRECISION if result.status.converged else result.status
     smaller = best_multiple(problem, result) if np.all(np.isfinite(result.alpha)) else None
@@ -226,7 +224,7 @@ def _bound(problem: AnyProblem, result: KernelResult, certificate: Certificate, 
     return certificate.dual if feasible else -np.inf
 
 
-def _nothing(problem: AnyProblem, result: KernelResult) -> tuple[DecisionFunction, KernelResult, Certificate]:
+def _nothing(problem: AnyProblem, result: KernelResult) -> Verified:
     """The result of a run that a limit ended before there were weights: w = 0 with its best constants.
 
     Its cost is negligible, because thousands of problems may end this way.
@@ -238,9 +236,8 @@ def _nothing(problem: AnyProblem, result: KernelResult) -> tuple[DecisionFunctio
 
 
 def certified(
-    problem: AnyProblem, result: KernelResult, target: float = -1.0,
-    exact: np.ndarray | None = None,
-) -> tuple[DecisionFunction, Certificate]:  # fmt: skip
+    problem: AnyProblem, result: KernelResult, target: float = -1.0, exact: np.ndarray | None = None
+) -> tuple[DecisionFunction, Certificate]:
     """Return the decision function of a result and its certificate, in values of the programme.
 
     target: the requested gap, below 0 if there is none.  exact: the gradient by decision values as svm-predict computes

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib
-import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
@@ -38,7 +37,7 @@ from svmtool.solvers.shared.stalling import Progress
 from svmtool.tolerances import BUDGET, DENSE_BELOW, LEAST_RULE_GAP
 from svmtool.training import verify
 from svmtool.training.inputs import refuse_overflow, resized
-from svmtool.training.lines import SolverLines, sink_of
+from svmtool.training.lines import Sink, SolverLines, sink_of
 
 if TYPE_CHECKING:
     from svmtool.data.class_statistics import ClassStatistics
@@ -104,7 +103,6 @@ class Reduction(ABC):
     solver_method: str | None = None  # of the solver's METHODS, in place of its plan's; for tests and experiments
     robust = False  # whether the solver is itself as robust as the method that results fall back to
     lines: SolverLines | None = None  # what prints the lines of the solver
-    consume: Callable[[int, Result], object] | None = None  # takes each finished result, which then loses its weights
     several = False  # whether rows have several labels
     compact = False  # whether results of several problems keep no dual points, and their model's W is in Columns
     # starts: solutions at another C (seeded); LIBLINEAR's rule alone may end a run there, as in its search for C
@@ -113,8 +111,7 @@ class Reduction(ABC):
     def __init__(self, table: Dataset, settings: Settings):
         exact = settings.row.printed or "--add" in settings.row.supported or settings.row.kind in NEED_DOUBLE
         table = (table.as_double() if exact else table).in_use()
-        self.settings, self.consuming = settings, threading.Lock()
-        self.solver = settings.row
+        self.settings, self.solver = settings, settings.row
         p = settings.problem
         self.loss = losses.of(self.solver.loss, p.loss_power)
         self.n_features = table.n_features
@@ -194,10 +191,6 @@ class Reduction(ABC):
 
     # Shared by all kinds
 
-    def set_C(self, C: float) -> None:
-        """Set another C, at most the one that the overflow check has seen; for several trainings on the same rows."""
-        self.settings = self.settings.replace(C=C)
-
     @property
     def eps(self) -> float | None:
         """The -e that decides, None where the gap does."""
@@ -207,9 +200,8 @@ class Reduction(ABC):
         return self.solver.eps_default if s.eps is None else s.eps
 
     def fit(
-        self, start: np.ndarray | None = None, report: Callable[..., None] | None = None, stop: StopFlag | None = None,
-        verified: bool = False,
-    ) -> list[Result]:  # fmt: skip
+        self, start: np.ndarray | None = None, report: Sink = None, stop: StopFlag | None = None, verified: bool = False
+    ) -> list[Result]:
         """Solve every problem; start (length of w x problems) is a warm start, report takes the records of all runs.
 
         verified: results that claim to be exact, or that rounding has ended, are verified as by fit_and_certify.
@@ -226,7 +218,7 @@ class Reduction(ABC):
         return self._fit(start, report, stop, checked)
 
     def fit_and_certify(
-        self, start: np.ndarray | None = None, report: Callable[..., None] | None = None, stop: StopFlag | None = None
+        self, start: np.ndarray | None = None, report: Sink = None, stop: StopFlag | None = None
     ) -> tuple[list[Result], Certificate]:
         """`fit`, and the certificate of all results: values summed, the worst gap and violation; see verify.py."""
         found: list[Any] = [None] * self.count
@@ -249,7 +241,7 @@ class Reduction(ABC):
         return self._fit(start, report, stop, certified), worst(found)
 
     def _fit(
-        self, start: np.ndarray | None, report: Callable[..., None] | None, stop: StopFlag | None,
+        self, start: np.ndarray | None, report: Sink, stop: StopFlag | None,
         checked: Callable[[int, Result, np.ndarray | None, StopFlag], Result],
     ) -> list[Result]:  # fmt: skip
         """`fit`; checked(k, result, weights it began with, flag of this turn) gives the result."""
@@ -271,7 +263,9 @@ class Reduction(ABC):
             if self.lines is not None:
                 self.lines.end_turn(k, None if again else results[k])
             if not again and "--add" not in self.solver.supported:
-                self._keep(k, results[k])
+                results[k].w = kept(results[k].w, self.count)
+                if self.compact and self.count > 1:
+                    results[k].alpha = None
             return again
 
         if self.lines is not None:
@@ -279,15 +273,6 @@ class Reduction(ABC):
         with doing("class", self.count) as part:
             with_time_shares(turn, self.count, stop, threads.beside(self.count), threads.run_blocks)
         return results
-
-    def _keep(self, k: int, result: Result) -> None:
-        """Free what nobody needs of a finished problem's result."""
-        if self.consume is not None:
-            self.consume(k, result)
-            result.w, result.alpha = np.zeros(0), None
-        result.w = kept(result.w, self.count)
-        if self.compact and self.count > 1:
-            result.alpha = None
 
     def _prepared(self, stop: StopFlag | None) -> StopFlag:
         """What ends the problems, which are ready to be solved unless the limit is reached."""
@@ -321,11 +306,15 @@ class Reduction(ABC):
 
     def certify(self, k: int, result: Result) -> Certificate:
         """The certificate of a result of problem k."""
-        return self._certifier(k).certify(result.w, self.dual_point(result))
+        return self._certifier(k).certify(*self.parts(result.w), self.dual_point(result))
 
     def primal(self, k: int, w: np.ndarray) -> float:
         """The objective of problem k at the weights w of a result."""
-        return self._certifier(k).primal(w)
+        return self._certifier(k).primal(*self.parts(w))
+
+    def parts(self, w: np.ndarray) -> tuple[Any, ...]:
+        """The weights of a result as the kind's certifier takes them, and what else w holds."""
+        return (w,)
 
     def values_of(self, model: LinearModel) -> np.ndarray:
         """The objective of each problem at a model's weights, f8[problems]; SvmtoolError as start_from."""
@@ -346,7 +335,7 @@ class Reduction(ABC):
 
     def is_finite(self, w: np.ndarray) -> bool:
         """Whether the weights of a result are finite."""
-        return bool(np.all(np.isfinite(w)))
+        return bool(np.all(np.isfinite(self.parts(w)[0])))
 
     def solve_anew(self, k: int, start: np.ndarray, gap: float, monitor: Monitor) -> Result | None:
         """Problem k by the slow method that results fall back to; None where it has none."""
@@ -363,7 +352,7 @@ class Reduction(ABC):
             self.finish(result)
         return result
 
-    def _certifier(self, k: int) -> Certifier:
+    def _certifier(self, k: int) -> Any:
         t = self.task(k)
         l1 = self.solver.regulariser == "|w|_1"
         keep = self.settings.run.keep_dual
@@ -373,7 +362,7 @@ class Reduction(ABC):
         """Column k of a warm start as a result's weights."""
         return None if start is None else np.ascontiguousarray(start[:, k])
 
-    def _monitor(self, sink: Callable[..., None] | None, stop: StopFlag) -> Monitor:
+    def _monitor(self, sink: Sink, stop: StopFlag) -> Monitor:
         gap, printed = self.settings.target, self.solver.printed
         progress = Progress(FIRST_CHECK_STEPS) if self.solver.optimal and not printed else None
         aim = None if gap is None or printed else AIM_SHARE * gap
@@ -394,9 +383,8 @@ class Reduction(ABC):
         return result
 
     def _solve(
-        self, k: int, start: np.ndarray | None, report: Callable[..., None] | None, stop: StopFlag,
-        before: Result | None = None,
-    ) -> Result:  # fmt: skip
+        self, k: int, start: np.ndarray | None, report: Sink, stop: StopFlag, before: Result | None = None
+    ) -> Result:
         """Solve problem k from its start, or continue from where a limit ended an earlier turn."""
         if stop.ended():
             result = before or self._untouched(k, self._start_of(k, start), stop)

@@ -19,7 +19,6 @@ import numpy as np
 
 from svmtool import registry
 from svmtool.certify.crammer_singer import CrammerSingerCertifier
-from svmtool.certify.linear import Certificate
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.data.row_storage import Rows
@@ -65,11 +64,8 @@ class CrammerSinger(Reduction):
     def _certifier(self, k: int) -> Any:
         return CrammerSingerCertifier(self.rows, self.classes.number, self.k, self.cost, self.settings.target)
 
-    def certify(self, k: int, result: Result) -> Certificate:
-        return self._certifier(k).certify(self.weights([result]), result.alpha)
-
-    def primal(self, k: int, w: np.ndarray) -> float:
-        return self._certifier(k).primal(w.reshape(self.rows.d, self.k))
+    def parts(self, w: np.ndarray) -> tuple[Any, ...]:
+        return (w.reshape(self.rows.d, self.k),)
 
     def values_of(self, model: LinearModel) -> np.ndarray:
         """See Reduction; of two classes a start keeps only the difference of the weights: their sum is regularised."""

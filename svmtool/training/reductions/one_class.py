@@ -40,7 +40,8 @@ class OneClass(Reduction):
         """Labels are not used."""
 
     def task(self, k: int) -> Task:
-        return Task(self.rows, np.ones(self.rows.n), self.row_weights, nu=self.settings.problem.nu)
+        s = self.settings
+        return Task(self.rows, np.ones(self.rows.n), self.row_weights, nu=s.problem.nu, options=s.run.options)
 
     def finish(self, result: Result) -> None:
         """See Reduction: rho becomes the boundary of objectives/one_class.py."""
@@ -59,12 +60,9 @@ class OneClass(Reduction):
         t = self.task(k)
         return OneClassCertifier(t.rows, t.cost, t.nu, self.settings.target)
 
-    def certify(self, k: int, result: Result) -> Certificate:
-        w = result.w
-        return self._certifier(k).certify(w[:-1], float(w[-1]), result.alpha)
-
-    def primal(self, k: int, w: np.ndarray) -> float:
-        return self._certifier(k).primal(w[:-1], float(w[-1]))
+    def parts(self, w: np.ndarray) -> tuple[Any, ...]:
+        """w and rho, which may be infinite: with -n 0 or 1 a half-line is optimal, and LIBLINEAR returns its end."""
+        return w[:-1], float(w[-1])
 
     def value_at_zero(self, k: int) -> float:
         return 0.0
@@ -74,10 +72,6 @@ class OneClass(Reduction):
 
     def zero_dual_point(self, k: int) -> np.ndarray | None:
         return np.zeros(self.rows.n)
-
-    def is_finite(self, w: np.ndarray) -> bool:
-        """See Reduction; rho may be infinite: with -n 0 or 1 a half-line is optimal, and LIBLINEAR returns its end."""
-        return bool(np.all(np.isfinite(w[:-1])))
 
     def model(self, W: np.ndarray, notes: tuple[str, ...] = ()) -> LinearModel:
         return LinearModel(self.solver.word, None, self.n_features, -1.0, W[:-1], float(W[-1, 0]), notes)
@@ -99,11 +93,6 @@ class HardOneClass(OneClass):
 
     sparse_only, hull = False, ORIGIN_IN_HULL
     _certified: tuple[np.ndarray | None, HardCertificate] = None, HardCertificate(0.0, 0.0, 0.0)  # alpha, certificate
-
-    def task(self, k: int) -> Task:
-        t = super().task(k)
-        t.options = self.settings.run.options
-        return t
 
     def rule(self, k: int) -> Rule:
         return Rule()

@@ -66,13 +66,6 @@ class OneVsOne(Reduction):
             notes=(*notes, f"{FEATURES_NOTE}{m}") if notes else (),
         )  # fmt: skip
 
-    def start_from(self, model: LinearModel | KernelModel) -> np.ndarray:
-        """See Reduction; only from this run's own model."""
-        if not isinstance(model, KernelModel):
-            raise SvmtoolError("a model of one problem for each class is no start for pairs of classes")
-        bias = self.settings.problem.bias
-        W = np.zeros((self.rows.d, self.count))
-        W[model.indices, np.repeat(np.arange(self.count), np.diff(model.indptr))] = model.values
-        if bias > 0:
-            W[-1] = -model.rho / bias
-        return W
+    def start_from(self, model: LinearModel) -> np.ndarray:
+        """See Reduction; no model of a file fits."""
+        raise SvmtoolError("a model of one problem for each class is no start for pairs of classes")

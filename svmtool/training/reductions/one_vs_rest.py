@@ -7,7 +7,6 @@ differ between classes after the first step.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from svmtool.objectives.task import Task
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import INTERRUPTED, TIME, Result, Rule
 from svmtool.tolerances import L1_GAP_AN_EPS, LATE_RULE_SHARE, SLOW_MIN_GAP
+from svmtool.training.lines import Sink
 from svmtool.training.reductions.base import Reduction, gap_of_eps
 
 if TYPE_CHECKING:
@@ -44,18 +44,14 @@ class OneVsRest(Reduction):
         """Whether the problems are also given as normal equations, which describe the optimum."""
         return self.solver.optimal and self.rows.d <= self.solver.sums_below
 
-    def set_C(self, C: float) -> None:
-        super().set_C(C)
-        if self.sums is not None:
-            self._equations = self._equations_of(self.sums)
-
     def prepare(self) -> None:
         if self.settings.run.loo and not self.by_sums:
             raise SvmtoolError(f"--loo needs a matrix of features x features: {self.rows.d} are too many")
-        if self.by_sums and self.sums is None and self.count:
-            self.sums = self._summed(self.row_weights)
-            limits.check()  # the equations copy the sums
-            self._equations = self._equations_of(self.sums)
+        if self.by_sums and self.count:
+            if self.sums is None:
+                self.sums = self._summed(self.row_weights)
+                limits.check()  # the equations copy the sums
+            self._equations = self._equations_of(self.sums)  # of this C
 
     def _equations_of(self, sums: ClassStatistics) -> list[NormalEquations]:
         from svmtool.objectives.normal_equations import equations_of  # imported here because most runs do not need it
@@ -80,9 +76,8 @@ class OneVsRest(Reduction):
         return self.sums if taken is None else self._summed(taken * self.row_weights)
 
     def _solve(
-        self, k: int, start: np.ndarray | None, report: Callable[..., None] | None, stop: StopFlag,
-        before: Result | None = None,
-    ) -> Result:  # fmt: skip
+        self, k: int, start: np.ndarray | None, report: Sink, stop: StopFlag, before: Result | None = None
+    ) -> Result:
         """See Reduction; of P that several classes of an adaptable model share one is kept."""
         result = super()._solve(k, start, report, stop, before)
         if self.count > 1 and (self.factor[:k][self.factor[:k] == self.factor[k]] == 1.0).any():

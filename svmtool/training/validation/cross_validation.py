@@ -19,7 +19,7 @@ from svmtool.training.calibration import NotCalibratedError, Sigmoids, of_folds,
 from svmtool.training.outcome import worst_status
 from svmtool.training.reductions.base import Reduction, problems_of
 from svmtool.training.validation.folds import FOLDS, AnyFolds, Keep
-from svmtool.training.validation.scores import PROBABILITIES, HeldOut
+from svmtool.training.validation.scores import PROBABILITIES, HeldOut, kind_of
 
 UNCHANGED_NORM = 1e-15  # largest norm of a change of weights that counts as unchanged
 
@@ -52,7 +52,7 @@ class Folds(AnyFolds):
             W, warnings = problems.weights(results), problems.warnings()
             late = any(r.status is TIME for r in results)
             if late and stop.may_resume(share):
-                so_far[k] = problems.start_from(problems.model(W))
+                so_far[k] = problems.as_start(W)
                 return None, TIME, warnings
             if warm is not None:
                 warm[k] = problems.as_start(W)
@@ -78,14 +78,12 @@ def has_moved(before: np.ndarray | None, after: np.ndarray) -> bool:
     return before is not None and float(np.sqrt(np.sum((after - before) ** 2))) > UNCHANGED_NORM
 
 
-def held_out(
-    folds: Folds, settings: Settings, stop: StopFlag, warm: list | None, held: HeldOut
-) -> tuple[np.ndarray, bool]:
-    """`Folds.evaluate`, for a HeldOut that receives what it needs."""
-    calibrated = held.needs == PROBABILITIES and bool(settings.run.probability)
-    found = folds.evaluate(settings, stop, warm, held.keep, calibrated)
-    held.predictions = found[0]
-    return found
+def held_out(folds: Folds, settings: Settings, stop: StopFlag, warm: list | None, needs: int) -> tuple[HeldOut, bool]:
+    """What `Folds.evaluate` gives, the predictions with what a measure `needs`."""
+    held = HeldOut(folds.table.labels, kind_of(settings), needs)
+    calibrated = needs == PROBABILITIES and bool(settings.run.probability)
+    held.predictions, moved = folds.evaluate(settings, stop, warm, held.keep, calibrated)
+    return held, moved
 
 
 def checked_square(largest: float) -> float:

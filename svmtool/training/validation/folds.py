@@ -28,6 +28,9 @@ FOLDS = 5  # of -C, -b 1 and --thresholds cv
 TOO_MANY = "Will use # folds = # data instead (i.e., leave-one-out cross validation)"
 
 
+Drawn = tuple[np.ndarray, np.ndarray]  # the order of the rows, and where each fold starts in it
+
+
 class GlibcRand:
     """glibc's rand() after srand(seed); None: the sequence without srand, which is that of seed 1."""
 
@@ -54,7 +57,7 @@ def _generator(seed: int | GlibcRand | None) -> GlibcRand:
     return seed if isinstance(seed, GlibcRand) else GlibcRand(seed)
 
 
-def liblinear_folds(n_rows: int, n_folds: int, seed: int | GlibcRand | None = None) -> tuple[np.ndarray, np.ndarray]:
+def liblinear_folds(n_rows: int, n_folds: int, seed: int | GlibcRand | None = None) -> Drawn:
     """LIBLINEAR's folds, which ignore labels.
 
     Returns order (i8[n_rows]) and starts (i8[folds + 1]).  With more folds than rows each fold is one row.
@@ -65,9 +68,7 @@ def liblinear_folds(n_rows: int, n_folds: int, seed: int | GlibcRand | None = No
     return order, np.arange(folds + 1, dtype=np.int64) * n_rows // folds
 
 
-def stratified_folds(
-    labels: np.ndarray, n_folds: int, seed: int | GlibcRand | None = None
-) -> tuple[np.ndarray, np.ndarray]:
+def stratified_folds(labels: np.ndarray, n_folds: int, seed: int | GlibcRand | None = None) -> Drawn:
     """LIBSVM's folds for classification: each class is shuffled and distributed evenly.
 
     Labels (f8[n]) are truncated to integers; classes are in order of first appearance, except that -1, +1 becomes
@@ -99,7 +100,7 @@ def stratified_folds(
     return np.concatenate(pieces), np.array(starts, dtype=np.int64)
 
 
-def group_folds(groups: np.ndarray, n_folds: int, seed: int | GlibcRand | None = None) -> tuple[np.ndarray, np.ndarray]:
+def group_folds(groups: np.ndarray, n_folds: int, seed: int | GlibcRand | None = None) -> Drawn:
     """Folds that do not divide groups i8[n]: in a drawn order, each goes to the fold that has the fewest rows.
 
     Returns order and starts, see `liblinear_folds`.  SvmtoolError for fewer groups than folds.
@@ -124,9 +125,8 @@ def group_folds(groups: np.ndarray, n_folds: int, seed: int | GlibcRand | None =
 
 
 def drawn_folds(
-    labels: np.ndarray, n_folds: int, stratified: bool, seed: int | GlibcRand | None,
-    groups: np.ndarray | None = None,
-) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    labels: np.ndarray, n_folds: int, stratified: bool, seed: int | GlibcRand | None, groups: np.ndarray | None = None
+) -> Drawn:
     """Folds of each kind; SvmtoolError for fewer than two rows, or if one of the folds would contain all."""
     if len(labels) < 2:
         raise SvmtoolError(f"cross-validation needs at least two rows of data, here there are {len(labels)}")
@@ -161,9 +161,10 @@ Keep = Callable[[np.ndarray, Any, np.ndarray], object]
 class AnyFolds(ABC):
     """The folds of a data set, drawn once.  Rows of a fold are copied while it is used, to limit memory.
 
-    count: number of folds; warnings: messages for the user so far, in order; open_ends: the statuses of the folds of
-    the last `evaluate` that did not converge; part: what progress calls one.  Raises SvmtoolError for fewer than two
-    rows.  rand: continues a sequence of random numbers; None: a new one.
+    settings: of the models, unless `evaluate` is given others; count: number of folds; warnings: messages for the user
+    so far, in order; open_ends: the statuses of the folds of the last `evaluate` that did not converge; part: what
+    progress calls one.  Raises SvmtoolError for fewer than two rows.  rand: continues a sequence of random numbers;
+    None: a new one.
     """
 
     open_ends: tuple[Status, ...] = ()

@@ -120,47 +120,6 @@ class Known(NamedTuple):
     folds: list[Witness]
     share: float
 
-    @property
-    def start(self) -> list[np.ndarray]:
-        """The weights of each fold."""
-        return [fold.weights[0] for fold in self.folds]
-
-
-class Between:
-    """The parts of a range of C between known values, the one with the weakest bound first.
-
-    needed: the errors that a bound must reach, which only fall; parts that reach it are forgotten but for their bound.
-    """
-
-    def __init__(self, low: Known, high: Known, needed: float):
-        self._parts: list[tuple[int, float, Known, Known]] = []
-        self._reached: float = math.inf
-        self._add(low, high, needed)
-
-    def _add(self, low: Known, high: Known, needed: float) -> None:
-        ratio = high.C / low.C
-        errors = sum(wrong_between(a, b, ratio) for a, b in zip(low.folds, high.folds, strict=True))
-        if errors >= needed:
-            self._reached = min(self._reached, errors)
-        else:
-            heapq.heappush(self._parts, (errors, low.C, low, high))
-
-    @property
-    def errors(self) -> float:
-        """The least number of held-out rows that are wrong at any C of the range."""
-        return min([self._reached, *(part[0] for part in self._parts[:1])])
-
-    @property
-    def weakest(self) -> tuple[Known, Known]:
-        """The known values between which the bound is weakest."""
-        return self._parts[0][2:]
-
-    def split(self, middle: Known, needed: float) -> None:
-        """Put a value between those of `weakest`."""
-        _, _, low, high = heapq.heappop(self._parts)
-        self._add(low, middle, needed)
-        self._add(middle, high, needed)
-
 
 def search(
     folds: Folds, settings: Settings, points: float, stop: StopFlag, report: Report = lambda tried: None,
@@ -173,6 +132,8 @@ def search(
     been reached.
     """
     n, folds.any_start = len(folds.table), False
+    parts: list[tuple[int, float, Known, Known]] = []  # of the range of C between known values, the weakest bound first
+    reached = math.inf  # the bound of parts that need no more values, which are forgotten: `needed` only falls
     low = smallest_C(n, folds.largest_square(settings.problem.bias), settings.row.loss) if first_C is None else first_C
     tried: list[Tried] = []
 
@@ -204,21 +165,35 @@ def search(
     def needed() -> float:
         return round(n * (1.0 - best().score)) - points * n / 100.0  # a whole number where E is whole rows
 
+    def add(low: Known, high: Known) -> None:
+        nonlocal reached
+        ratio = high.C / low.C
+        errors = sum(wrong_between(a, b, ratio) for a, b in zip(low.folds, high.folds, strict=True))
+        if errors >= needed():
+            reached = min(reached, errors)
+        else:
+            heapq.heappush(parts, (errors, low.C, low, high))
+
+    def bound() -> float:
+        return 1.0 - min([reached, *(part[0] for part in parts[:1])]) / n
+
     values: list[Known] = []
     for C in (min(low, MAX_C), MAX_C):
-        value = known(C, values[0].start if values else [None] * folds.count, 1.0)
+        value = known(C, [fold.weights[0] for fold in values[0].folds] if values else [None] * folds.count, 1.0)
         if value is None:
             return Search(tried, best(), f"C = {C:g}", 1.0)
         values.append(value)
-    between = Between(values[0], values[1], needed())
-    while between.errors < needed():
-        a, b = between.weakest
+    add(values[0], values[1])
+    while parts and parts[0][0] < needed():
+        _, _, a, b = parts[0]
         ratio = math.sqrt(b.C / a.C)
         if ratio - 1.0 < ACCURACY:
             warn(f"WARNING: --guarantee {points:g} is not reached: values of C are as close as weights are known")
             break
-        value = known(a.C * ratio, a.start, min(a.share, b.share))
+        value = known(a.C * ratio, [fold.weights[0] for fold in a.folds], min(a.share, b.share))
         if value is None:
-            return Search(tried, best(), f"C = {a.C * ratio:g}", 1.0 - between.errors / n)
-        between.split(value, needed())
-    return Search(tried, best(), "", 1.0 - between.errors / n)
+            return Search(tried, best(), f"C = {a.C * ratio:g}", bound())
+        heapq.heappop(parts)
+        add(a, value)
+        add(value, b)
+    return Search(tried, best(), "", bound())

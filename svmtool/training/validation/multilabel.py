@@ -1,6 +1,6 @@
 """Rows with several labels, held out: micro and macro F1 of -v and -C, and the thresholds of --thresholds cv.
 
-A fold's problems are solved one by one, beside each other; of each only counts, or a threshold, are kept.
+Of each fold only counts, or thresholds, are kept.
 
 Thresholds: for each label and fold the threshold of the largest F1 on the rows held out; where that F1 is below
 LEAST_F1, the largest decision value, so that rare labels are not given to many rows.  The mean over the folds counts.
@@ -22,7 +22,7 @@ from svmtool.metrics import LabelCounts
 from svmtool.models.linear import THRESHOLDS_NOTE, LinearModel
 from svmtool.params import Settings
 from svmtool.progress import doing
-from svmtool.solvers.shared.base import INTERRUPTED, TIME, Result, Status
+from svmtool.solvers.shared.base import INTERRUPTED, TIME, Status
 from svmtool.training.outcome import fold_warnings, worst_status
 from svmtool.training.reductions.base import problems_of
 from svmtool.training.validation import folds as draws
@@ -103,7 +103,7 @@ def best_threshold(decisions: np.ndarray, has: np.ndarray) -> float:
 
 
 def _each_fold(folds: Folds, settings: Settings, stop: StopFlag, take: Take) -> tuple[Status, ...]:
-    """Call take for each label of each fold, from one thread at a time; returns the statuses that did not converge.
+    """Call take for each label of each fold; returns the statuses that did not converge.
 
     KeyboardInterrupt once `stop` is set.
     """
@@ -112,25 +112,19 @@ def _each_fold(folds: Folds, settings: Settings, stop: StopFlag, take: Take) -> 
         for k in range(folds.count):
             inside, outside = draws.fold_rows(folds.order, folds.starts, k)
             problems, held = problems_of(folds.table.take(inside), settings), folds.table.take(outside)
-            problems.seeded, truth = True, SetClasses(held.sets)
-            rows = {label: truth.rows_of(c) for c, label in enumerate(truth.labels)}
-
-            def consume(
-                c: int, result: Result, problems: Any = problems, held: Any = held, rows: Any = rows, at: Any = outside
-            ) -> None:
-                label, has = problems.classes.labels[c], np.zeros(len(held), bool)
-                has[rows.get(label, [])] = True
-                bias = settings.problem.bias
-                model = LinearModel(settings.row.word, (1, -1), problems.n_features, bias, result.w[:, None])
-                decisions = model.decision_values(held)[:, 0]
-                with problems.consuming:
-                    take(label, at, decisions, has)
-
-            problems.consume = consume
-            status = worst_status(problems.fit(stop=stop))
+            problems.seeded = problems.compact = True
+            results = problems.fit(stop=stop)
             if stop.set:
                 raise KeyboardInterrupt
+            status = worst_status(results)
             if status is not None and not status.converged:
                 ends.append(status)
+            truth, problems.compact = SetClasses(held.sets), False
+            rows = {label: truth.rows_of(c) for c, label in enumerate(truth.labels)}
+            for label in reversed(problems.classes.labels):
+                W, has = problems.weights([results.pop()]), np.zeros(len(held), bool)
+                has[rows.get(label, [])] = True
+                model = LinearModel(settings.row.word, (1, -1), problems.n_features, settings.problem.bias, W)
+                take(label, outside, model.decision_values(held)[:, 0], has)
             part.step()
     return tuple(ends)

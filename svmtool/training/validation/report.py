@@ -12,7 +12,7 @@ import numpy as np
 from svmtool.data.dataset import Dataset
 from svmtool.drawing import Plot
 from svmtool.limits import StopFlag
-from svmtool.metrics import LabelCounts, RegressionErrors
+from svmtool.metrics import LabelCounts
 from svmtool.options.train import LONG
 from svmtool.params import Request, Settings
 from svmtool.registry.row import Solver
@@ -22,19 +22,14 @@ from svmtool.training.interruption import interruptible
 from svmtool.training.lines import Still
 from svmtool.training.notices import advice
 from svmtool.training.outcome import NOT_CONVERGED, fold_warnings
-from svmtool.training.plots import Curve
 from svmtool.training.validation import guarantee, scores
 from svmtool.training.validation.cross_validation import Folds, held_out
 from svmtool.training.validation.folds import FOLDS
 from svmtool.training.validation.multilabel import MICRO_F1, LabelFolds
 from svmtool.training.validation.search import MAX_C, Grid, Point, Search, Tried, run_grid, search_C
 
-COLUMN_WIDTH = 10  # of the columns of scores of --grid
 
-
-def validate(
-    drawn: Callable[[int], Folds], settings: Settings, request: Request, console: Any, stop: StopFlag
-) -> int:
+def validate(drawn: Callable[[int], Folds], request: Request, console: Any, stop: StopFlag) -> int:
     """-v and -C: print LIBLINEAR's lines on stdout, those of results also when quiet; returns the exit status.
 
     drawn: the folds of the rows, for a number of folds.
@@ -44,7 +39,7 @@ def validate(
         console.out(f"Doing parameter search with {wanted}-fold cross validation.\n")
     folds = drawn(wanted)
     with nothing_kept(request, console, stop):
-        return (run_search if request.find_C else run_validation)(folds, settings, request, console, stop)[1]
+        return (run_search if request.find_C else run_validation)(folds, request, console, stop)[1]
 
 
 def nothing_kept(request: Request, console: Any, stop: StopFlag) -> AbstractContextManager[StopFlag]:
@@ -55,33 +50,28 @@ def nothing_kept(request: Request, console: Any, stop: StopFlag) -> AbstractCont
     return interruptible(stop, console, what, [Still(lambda text: console.still(text, error=True)).beat])
 
 
-def run_validation(
-    folds: Folds, settings: Settings, request: Request, console: Any, stop: StopFlag
-) -> tuple[np.ndarray, int]:
+def run_validation(folds: Folds, request: Request, console: Any, stop: StopFlag) -> tuple[np.ndarray, int]:
     """Validate and print the lines of -v; returns the predictions, f8[n], and the exit status."""
-    labels = folds.table.labels
+    labels, settings = folds.table.labels, folds.settings
     needs = scores.metric_needs(settings) if request.metrics else scores.PREDICTIONS
-    held = scores.HeldOut(labels, scores.kind_of(settings), needs)
     try:
-        predictions, _ = held_out(folds, settings, stop, None, held)
+        held, _ = held_out(folds, settings, stop, None, needs)
     finally:
         console.warn(*folds.warnings)
-    print_validation(console, settings, labels, predictions, held if request.metrics else None)
+    print_validation(console, settings, labels, held, request.metrics)
     console.warn(*fold_warnings(folds.open_ends, folds.count, settings.row))
-    return predictions, NOT_CONVERGED if request.strict and folds.open_ends else 0
+    return held.predictions, NOT_CONVERGED if request.strict and folds.open_ends else 0
 
 
-def print_validation(
-    console: Any, settings: Settings, labels: np.ndarray, predictions: np.ndarray, held: scores.HeldOut | None
-) -> None:
-    """Print the lines of -v for labels and predictions, f8[n]; held: what --metrics needs besides."""
+def print_validation(console: Any, settings: Settings, labels: np.ndarray, held: scores.HeldOut, metrics: bool) -> None:
+    """Print the lines of -v, and those of --metrics; labels: f8[n] as in the data."""
+    predictions = held.predictions
     if isinstance(predictions, LabelCounts):
         for name, measure in (("Micro", predictions.micro_f1), ("Macro", predictions.macro_f1)):
             console.out(f"Cross Validation {name} F1 = {100.0 * measure():g}%\n")
         return
     if settings.row.kind == "regression":
-        errors = RegressionErrors()
-        errors.add(labels, predictions)
+        errors = held.errors()
         console.out(
             f"Cross Validation Mean squared error = {errors.mean_squared()}\n"
             f"Cross Validation Squared correlation coefficient = {errors.squared_correlation()}\n"
@@ -94,14 +84,13 @@ def print_validation(
         from svmtool.training.reductions.ordinal import validation_lines
 
         console.out(validation_lines(labels, predictions))
-    if held is not None:
+    if metrics:
         console.out(scores.metric_lines(held))
 
 
-def run_search(
-    folds: Folds, settings: Settings, request: Request, console: Any, stop: StopFlag
-) -> tuple[Search, int]:
+def run_search(folds: Folds, request: Request, console: Any, stop: StopFlag) -> tuple[Search, int]:
     """Search and print the lines of -C; returns the result and the exit status."""
+    settings = folds.settings
     regression = settings.row.kind == "regression"
     first_C = settings.problem.C if "-c" in request.given else None
     first_p = settings.problem.p if "-p" in request.given else None
@@ -143,14 +132,14 @@ def run_search(
 
 
 def _draw(plot: Plot, found: Search, measure: scores.Measure, regression: bool) -> None:
-    curves: dict[float, list[tuple[float, float]]] = {}
+    curves: dict[str, plots.Points] = {}
     for value in found.tried:
         if math.isfinite(value.score):
-            curves.setdefault(value.p, []).append((value.C, measure.sign * value.score))
-    named = [Curve(f"p = {p:g}" if regression else "", points) for p, points in curves.items()]
+            name = f"p = {value.p:g}" if regression else ""
+            curves.setdefault(name, []).append((value.C, measure.sign * value.score))
     best = found.best
     chosen = (best.C, measure.sign * best.score) if math.isfinite(best.score) else None
-    plot.draw(lambda figure: plots.search(figure, named, chosen, measure.title, measure.percent), height=4.5)
+    plot.draw(lambda figure: plots.search(figure, curves, chosen, measure.title, measure.percent), height=4.5)
 
 
 def _exit_status(
@@ -174,8 +163,8 @@ def grid(table: Dataset, settings: Settings, request: Request, console: Any, sto
     folds = None if request.folds is None else Folds(table, settings, request.folds)
     by = "" if folds is None else f", validation by {folds.count} folds"
     console.out(f"Score: {measure.title}{by}\n")
-    names = [f"{'C':>12}", f"{'objective':>14}", f"{'gap':>9}", f"{'training':>{COLUMN_WIDTH}}"]
-    names += [] if folds is None else [f"{'validation':>{COLUMN_WIDTH}}"]
+    names = [f"{'C':>12}", f"{'objective':>14}", f"{'gap':>9}", f"{'training':>10}"]
+    names += [] if folds is None else [f"{'validation':>10}"]
     console.out(" ".join([*names, f"{'seconds':>8}"]) + "\n")
     try:
         with nothing_kept(request, console, stop):
@@ -197,19 +186,21 @@ def _line(point: Point, measure: scores.Measure) -> str:
     """A line of the table of --grid."""
     columns = [f"{point.C:12g}", f"{point.certificate.primal:14.8g}", f"{point.certificate.gap:9.2g}"]
     scores = [point.training] if point.validation is None else [point.training, point.validation]
-    columns += [f"{measure.text(score):>{COLUMN_WIDTH}}" for score in scores]
+    columns += [f"{measure.text(score):>10}" for score in scores]
     return " ".join([*columns, f"{point.seconds:8.3f}"]) + "\n"
 
 
 def _draw_grid(plot: Plot, found: Grid, measure: scores.Measure, settings: Settings) -> None:
-    def curve(name: str, scores: list[float | None]) -> Curve:
-        pairs = [(point.C, score) for point, score in zip(found.points, scores, strict=True)]
-        return Curve(name, [(C, measure.sign * s) for C, s in pairs if s is not None and math.isfinite(s)])
+    def curve(values: list[float | None]) -> plots.Points:
+        pairs = [(point.C, value) for point, value in zip(found.points, values, strict=True)]
+        return [(C, measure.sign * value) for C, value in pairs if value is not None and math.isfinite(value)]
 
-    curves, chosen = [curve("training", [point.training for point in found.points])], None
-    if found.best is not None:
-        curves.insert(0, curve("validation", [point.validation for point in found.points]))
-        chosen = found.best[0], measure.sign * found.best[1]
+    curves = {
+        "validation": curve([point.validation for point in found.points]),
+        "training": curve([point.training for point in found.points]),
+    }
+    curves = {name: points for name, points in curves.items() if points}
+    chosen = None if found.best is None else (found.best[0], measure.sign * found.best[1])
     gaps = [(point.C, point.certificate.gap) for point in found.points]
     plot.draw(
         lambda figure: plots.search(figure, curves, chosen, measure.title, measure.percent, gaps, settings.target)

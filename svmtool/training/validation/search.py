@@ -76,13 +76,37 @@ def search_C(
     regression = row.kind == "regression"
     tried: list[Tried] = []
     ended_at = ""
+    max_C = MAX_C_REGRESSION if regression else MAX_C
+
+    def double(C: float, settings: Settings) -> float | None:
+        """Try values from C to max_C; returns the C at which the time ended, or None."""
+        warm: list = [None] * folds.count
+        unmoved = 0
+        with doing("C", 1 + int(math.log2(max_C) - math.log2(C))) as part:
+            while C <= max_C:
+                if tried and stop.seconds_left <= 0.0:
+                    return C
+                held, moved = held_out(folds, settings.replace(C=C), stop, warm, measure.needs)
+                if tried and TIME in folds.open_ends:
+                    return C
+                unmoved = 0 if moved else unmoved + 1
+                tried.append(Tried(settings.problem.p, C, measure.score(held), folds.open_ends))
+                report(tried[-1])
+                if TIME in folds.open_ends:
+                    return C
+                if unmoved == UNCHANGED_ROUNDS:
+                    return None
+                C *= 2.0
+                part.step()
+        report(None)
+        return None
+
     for p in counted("p", [*_values_of_p(labels, first_p)] if regression else [settings.problem.p]):
         C = first_C
         if C is None:
             square = folds.largest_square(settings.problem.bias)
             C = smallest_C_of_tube(labels, p, square) if regression else smallest_C(len(labels), square, row.loss)
-        max_C = MAX_C_REGRESSION if regression else MAX_C
-        last = _double_C(folds, settings.replace(p=p), min(C, max_C), max_C, measure, stop, tried, report)
+        last = double(min(C, max_C), settings.replace(p=p))
         if last is not None:
             ended_at = f"p = {p:g}, C = {last:g}" if regression else f"C = {last:g}"
             break
@@ -96,34 +120,6 @@ def _values_of_p(labels: np.ndarray, first_p: float | None) -> Iterable[float]:
     if first_p is not None and 0.0 < first_p < first * step:
         first = int(first_p / step)
     return (i * (step * P_STEPS) / P_STEPS for i in range(first, -1, -1))
-
-
-def _double_C(
-    folds: Folds, settings: Settings, C: float, max_C: float, measure: Measure, stop: StopFlag, tried: list[Tried],
-    report: Report,
-) -> float | None:  # fmt: skip
-    """Try values from C to `max_C`, appending to `tried`; returns the C at which the time ended, or None."""
-    warm: list = [None] * folds.count
-    unmoved = 0
-    with doing("C", 1 + int(math.log2(max_C) - math.log2(C))) as part:
-        while C <= max_C:
-            if tried and stop.seconds_left <= 0.0:
-                return C
-            held = HeldOut(folds.table.labels, kind_of(settings), measure.needs)
-            _, moved = held_out(folds, settings.replace(C=C), stop, warm, held)
-            if tried and TIME in folds.open_ends:
-                return C
-            unmoved = 0 if moved else unmoved + 1
-            tried.append(Tried(settings.problem.p, C, measure.score(held), folds.open_ends))
-            report(tried[-1])
-            if TIME in folds.open_ends:
-                return C
-            if unmoved == UNCHANGED_ROUNDS:
-                return None
-            C *= 2.0
-            part.step()
-    report(None)
-    return None
 
 
 def smallest_C(n: int, square: float, loss: str) -> float:
@@ -203,8 +199,8 @@ def run_grid(
         for C in values:
             if points and stop.seconds_left <= 0.0:
                 return Grid(points, C)
-            began, at_C = time.perf_counter(), settings.replace(C=C)
-            problems.set_C(C)
+            began = time.perf_counter()
+            problems.settings = settings.replace(C=C)  # at most the one that the overflow check has seen
             results, certificate = problems.fit_and_certify(start, stop=stop)
             if stop.set:
                 raise KeyboardInterrupt
@@ -215,8 +211,7 @@ def run_grid(
             open_ends = (worst,) if worst is not None and not worst.converged else ()
             validation = None
             if folds is not None:
-                held = HeldOut(folds.table.labels, kind_of(settings), measure.needs)
-                held_out(folds, at_C, stop, warm, held)
+                held, _ = held_out(folds, settings.replace(C=C), stop, warm, measure.needs)
                 validation, open_ends = measure.score(held), open_ends + folds.open_ends
             if points and TIME in open_ends:
                 return Grid(points, C)
