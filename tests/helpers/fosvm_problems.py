@@ -34,6 +34,8 @@ def values(X: np.ndarray, kernel: Kernel) -> np.ndarray:
     if kernel.kind == 2:
         return np.exp(-kernel.gamma * np.sum((X[:, None] - X[None]) ** 2, axis=2))
     P = X @ X.T
+    if kernel.kind == 3:
+        return np.tanh(kernel.gamma * P + kernel.coef0)
     return P if kernel.kind == 0 else (kernel.gamma * P + kernel.coef0) ** kernel.degree
 
 
