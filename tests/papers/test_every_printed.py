@@ -38,7 +38,7 @@ def test_it_agrees_with_the_engine_with_each_kernel(row, kernel):
 
 @every_printed
 def test_threads_leave_the_bits(row):
-    X, y = rows_and_labels(row, 60)
+    X, y = rows_and_labels(row, 40)
     found = []
     try:
         for count in (1, 2):
@@ -51,19 +51,17 @@ def test_threads_leave_the_bits(row):
 
 @every_printed
 def test_laws(row):
-    """The same problem put differently, and a run repeated."""
+    """The same problem put differently."""
     X, y = rows_and_labels(row)
     order, half = np.random.default_rng(1).permutation(len(X)), {"C": 0.5} if has_costs(row) else {}
     records: list[dict] = []
-    plain, again = solved(row, X, y, callback=records.append), solved(row, X, y)
+    plain = solved(row, X, y, callback=records.append)
     assert records[-1]["objective"] == pytest.approx(plain.certificate.primal, rel=1e-9)
-    assert dumps(plain) == dumps(again) and plain.certificate.line() == again.certificate.line()
-    wide = solved(row, np.insert(X, 1, 0.0, axis=1), y)
+    wide = solved(row, scipy.sparse.csr_array(np.insert(X, 1, 0.0, axis=1)), y)
     assert row.kernel or np.all(wide.model.W[1] == 0.0)
-    agree(plain, wide, solved(row, scipy.sparse.csr_array(X), y), solved(row, X[order], y[order]))
+    opposite = (4.0 if row.kind == "ordinal" else 0.0) - y if has_costs(row) else y
+    agree(plain, wide, solved(row, X[order], opposite[order]))
     agree(plain, solved(row, np.vstack((X, X)), np.append(y, y), **half))
-    if has_costs(row):
-        agree(plain, solved(row, X, (4.0 if row.kind == "ordinal" else 0.0) - y))
 
 
 @every_printed

@@ -18,6 +18,8 @@ from svmtool.solvers.shared.base import OPTIMAL, RULE
 
 THETA = 1e-3
 WIDE = {name: kernel for name, kernel in KERNELS.items() if name != "narrow"}  # whose scores have no ties
+
+
 def rows_of(X: np.ndarray, kernel, sparse: bool = False):
     """The rows of a problem in the form that the algorithm takes."""
     if kernel is None:
