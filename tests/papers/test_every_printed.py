@@ -94,7 +94,7 @@ def test_odd_data(row):
         X, y = change(*rows_and_labels(row, seed=6))
         more = {"C": (1.0, 1e-6, 1e6)[k % 3]} if has_costs(row) else {}
         with case_of(name, more):
-            done = solved(row, X, y, max_seconds=1.0, **more)
+            done = solved(row, X, y, max_seconds=0.3, **more)
             c = done.certificate
             assert np.isfinite(c.primal) or not done.converged
             assert not c.dual > c.primal + 1e-9 * abs(c.primal)
