@@ -1,7 +1,4 @@
-"""Slow reference versions for tests: data, LIBLINEAR's rule, compiled loops in numpy.
-
-Optima are in optima.py.
-"""
+"""Data for tests, and slow versions of LIBLINEAR's rule and the logistic loss; optima are in optima.py."""
 
 from __future__ import annotations
 

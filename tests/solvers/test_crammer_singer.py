@@ -1,4 +1,4 @@
-"""-s 4: the gap by the formulas, a general-purpose solver, laws that need no oracle, the course of a run."""
+"""-s 4: the gap by the formulas, laws that need no oracle, the course of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""-s 21: the optimum by a general-purpose solver, laws that need no oracle, its certifier, the iterations of a run."""
+"""-s 21: the optimum by interior points, laws that need no oracle, its certifier, the iterations of a run."""
 
 from __future__ import annotations
 

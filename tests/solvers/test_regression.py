@@ -1,4 +1,4 @@
-"""-s 11, 12 and 13: the optimum by a general-purpose solver, laws that need no oracle, where a run ends."""
+"""-s 11, 12 and 13: the optimum by interior points, laws that need no oracle, where a run ends."""
 
 from __future__ import annotations
 
