@@ -43,7 +43,7 @@ def test_a_run_ends_anywhere_with_an_answer_and_its_certificate(row, by_hand):
     problem = random_data(160).problem(row, KERNELS["rbf"])
     least = oracle(row, problem).certificate
     statuses = set()
-    for asks in (0, 1, 2, 5, 14, 30):
+    for asks in (0, 2, 14):
         settings = Settings.of_kernel(solver=row.number, C=1.3, nu=NU, gap=1e-12)
         answer, result, certificate = Fitting(settings, stop=Soon(asks, by_hand)).solve(problem)
         statuses.add(result.status)

@@ -7,11 +7,8 @@ import re
 import sys
 from pathlib import Path
 
-import class_problems
 import numpy as np
-import one_class_problems
 import pytest
-import regression_problems
 from naming import case_of
 from reference import random_rows, text_of
 
@@ -19,7 +16,7 @@ from svmtool import registry
 from svmtool.formats.models import linear
 from svmtool.formats.svmlight import table
 
-ROWS = class_problems.ROWS + regression_problems.ROWS + one_class_problems.ROWS
+ROWS = [row for row in registry.SOLVERS if row.kind in ("all classes", "regression", "one-class")]
 every_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 HEAD = r"\noptimization finished, #iter = \d+\nObjective value = (\S+)\nnSV = (\d+)\n"
 FORMS = {"all classes": HEAD, "regression": HEAD, "one-class": HEAD + r"rho = (\S+)\n"}

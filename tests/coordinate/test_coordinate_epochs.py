@@ -88,21 +88,6 @@ def test_liblinears_limit_of_epochs_begins_the_budget_too():
     assert found.status is LATE and LATE_EPOCHS < found.iterations
 
 
-@pytest.mark.parametrize("system", ["primal", "dual", "cg"])
-def test_the_dual_point_of_the_epochs_is_kept(system):
-    """Newton steps that follow begin below it: until they are better, it is the bound."""
-    for seed in range(5):
-        p = reference.random_problem(seed, 60, 8)._replace(loss="hinge")
-        task = Task(CsrRows(*csr_of(p.X), 8), p.y, p.cost, p=1.0)
-        run = contest.Contest(task.objective(Augmented, p=1.0, target=None), Monitor(gap=1e-12), Rule())
-        epochs = contest.Epochs(run, DualCoordinateDescent.of_power(task.rows, task.y, task.cost, 1.0, 1))
-        steps = contest.NewtonSteps(run, system, rounds=True)
-        found = contest.result(run, epochs, steps)
-        bounds = [record["bound"] for record in found.history]
-        assert found.status.converged and all(np.diff(bounds) >= 0.0)
-        assert p.dual_value(found.alpha) >= bounds[-1] * (1 - 1e-12)
-
-
 def test_passes_over_rows_on_disk_look_at_the_memory(monkeypatch, tmp_path):
     """Every few chunks, and chunks of rows that are left after shrinking lie no further apart than all rows' do."""
     n, d = 40_000, 50

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import reference_kernel
-import scipy.optimize
 from kernel_models import table_of
+from programme import interior_points, l1_programme
 from reference import text_of as text  # noqa: F401
 
 from svmtool import registry
@@ -16,7 +15,7 @@ from svmtool.certify.linear import Certificate
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.kernels.lp import LpSvc
-from svmtool.kernels.problems import EpsilonSvr, HardOneClass, LeastSquaresSvc, NuSvr, OneClass, Points
+from svmtool.kernels.problems import EpsilonSvr, HardOneClass, KernelProblem, LeastSquaresSvc, NuSvr, OneClass, Points
 from svmtool.kernels.results import DecisionFunction, KernelResult
 from svmtool.models.kernel_functions import Kernel
 from svmtool.params import Options, Settings
@@ -99,7 +98,7 @@ def solve(
 
 def certified(problem, result: KernelResult) -> Certified:
     """See the class."""
-    K, function = reference_kernel.kernel_matrix(problem), problem.decision_function(result)
+    K, function = kernel_matrix(problem), problem.decision_function(result)
     if isinstance(problem, LpSvc):
         f = K @ function.coef - function.rho
         alpha = None if result.dual_point is None else result.dual_point.alpha
@@ -118,34 +117,47 @@ def certified(problem, result: KernelResult) -> Certified:
     return Certified(result, function, f - function.rho, found)
 
 
-def nu_value(K: np.ndarray, y: np.ndarray, nu: float, coef: np.ndarray, rho: float) -> float:
-    """P of a nu-SVC model: 1/2 |w|^2 - nu n q + sum_i max(0, q - y_i f(x_i)), the model being w / q; one class: y of
-    ones, q = rho, nothing divided and nothing subtracted from f."""
-    n, f = len(y), K @ coef
-    if np.all(y > 0.0):
-        return 0.5 * coef @ f - nu * n * rho + float(np.sum(np.maximum(rho - f, 0.0)))
-    q = nu * n / np.sum(np.abs(coef))  # times coef they sum to nu n
-    return q * q * (0.5 * coef @ f) - nu * n * q + q * float(np.sum(np.maximum(1.0 - y * (f - rho), 0.0)))
+def kernel_matrix(problem) -> np.ndarray:
+    """K of the problem's rows, f8 (n, n)."""
+    if problem.matrix is not None:
+        return problem.matrix
+    X = problem.rows.dense_of(np.arange(problem.n))
+    K, norms = X @ X.T, np.sum(X * X, axis=1)
+    problem.kernel.finish(K, norms, norms)
+    return K
+
+
+def of_interior_points(problem: KernelProblem) -> KernelResult:
+    """The feasible point of the smallest certified gap; of the multipliers of its sums see kernels/problems.py."""
+    y, p, upper = problem.y, problem.p, problem.upper
+    Q = y[:, None] * kernel_matrix(problem)[np.ix_(problem.row, problem.row)] * y
+    E = np.array([y > 0, y < 0], float) if problem.two_sums else y[None]
+    best = None
+    for a, v in interior_points(
+        lambda a: Q @ a + p, lambda a: Q, upper, 0.5 * np.minimum(upper, 1.0), E, E @ problem.start
+    ):
+        rho, r = (0.5 * (v[1] - v[0]), -0.5 * (v[0] + v[1])) if problem.two_sums else (-v[0], 0.0)
+        found = certificate_of(problem, a, Q @ a + p, rho, r)
+        if problem.feasible_sums(a) and (best is None or found.gap < best.gap):
+            best = KernelResult(a, rho, r, -found.dual, found.gap, 1, RULE, Q @ a + p)
+    return best
 
 
 def of_programme(problem: LpSvc) -> KernelResult:
-    """LP-SVM by scipy: w = u - v, b = s - t, with slacks xi; the multipliers of its rows are a dual point."""
-    K, y, n = reference_kernel.kernel_matrix(problem), problem.y, problem.n
-    rows = y[:, None] * np.hstack((K, -K, np.ones((n, 1)), -np.ones((n, 1))))
-    cost = np.concatenate((np.ones(2 * n), np.zeros(2), problem.upper))
-    found = scipy.optimize.linprog(cost, A_ub=-np.hstack((rows, np.eye(n))), b_ub=-np.ones(n), method="highs")
-    w = np.append(found.x[:n] - found.x[n : 2 * n], found.x[2 * n] - found.x[2 * n + 1])
-    return problem.result(w, -found.ineqlin.marginals, found.fun, 0.0, 1, RULE)
+    """LP-SVM by a linear programme."""
+    rows = np.hstack((kernel_matrix(problem), np.ones((problem.n, 1))))
+    found = l1_programme(rows, problem.y, problem.upper, np.append(np.ones(problem.n), 0.0))
+    return problem.result(*found, 0.0, 1, RULE)
 
 
 def oracle(row: registry.Solver, problem) -> Certified:
-    """The solution by a slow reference method: a linear system, a linear programme, or pairs."""
+    """The solution by a slow reference method: a linear system, a linear programme, or interior points."""
     if isinstance(problem, LpSvc):
         return certified(problem, of_programme(problem))
     if not isinstance(problem, LeastSquaresSvc):
-        return certified(problem, reference_kernel.solve(problem, Monitor(), eps=1e-9))
+        return certified(problem, of_interior_points(problem))
     n, y = problem.n, problem.y
-    H = reference_kernel.kernel_matrix(problem) + np.diag(1.0 / (2.0 * problem.cost))
+    H = kernel_matrix(problem) + np.diag(1.0 / (2.0 * problem.cost))
     if row.free_bias:
         full = np.block([[H, np.ones((n, 1))], [np.ones((1, n)), np.zeros((1, 1))]])
         *c, b = np.linalg.solve(full, np.append(y, 0.0))

@@ -7,20 +7,20 @@ R is the identity; for a free bias its last entry is 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
+from programme import interior_points
 
 PROVED = 1e-12  # relative gap of an optimum
 
 
 class Loss(NamedTuple):
-    """l(xi), its slope and curvature, and its conjugate l*(b) on [0, cap] with slope and curvature; all of arrays."""
+    """l(xi) and its slope, and its conjugate l*(b) on [0, cap] with slope and curvature; all of arrays."""
 
     value: Callable
     slope: Callable
-    curvature: Callable
     conjugate: Callable
     conjugate_slope: Callable
     conjugate_curvature: Callable
@@ -34,13 +34,12 @@ def _power(p: float) -> Loss:
         return Loss(
             lambda xi: np.maximum(xi, 0.0),
             lambda xi: 1.0 * (xi > 0),
-            np.zeros_like, np.zeros_like, np.zeros_like, np.zeros_like, 1.0,
+            np.zeros_like, np.zeros_like, np.zeros_like, 1.0,
         )  # fmt: skip
     q = p / (p - 1.0)
     return Loss(
         lambda xi: np.maximum(xi, 0.0) ** p,
         lambda xi: p * np.maximum(xi, 0.0) ** (p - 1.0),
-        lambda xi: np.where(xi > 0, p * (p - 1.0) * np.abs(xi) ** (p - 2.0), 0.0),
         lambda b: (p - 1.0) * (b / p) ** q,
         lambda b: (b / p) ** (q - 1.0),
         lambda b: (q - 1.0) / p * (b / p) ** (q - 2.0),
@@ -50,7 +49,6 @@ def _power(p: float) -> Loss:
 _HUBER = Loss(
     lambda xi: np.where(xi < 2.0, 0.5 * np.maximum(xi, 0.0) ** 2, 2.0 * (xi - 1.0)),
     lambda xi: np.clip(xi, 0.0, 2.0),
-    lambda xi: 1.0 * ((xi > 0) & (xi < 2.0)),
     lambda b: 0.5 * b * b,
     lambda b: b,
     np.ones_like,
@@ -65,7 +63,6 @@ def _times_log(b: np.ndarray) -> np.ndarray:
 _LOGISTIC = Loss(
     lambda xi: np.logaddexp(0.0, xi),
     lambda xi: np.exp(-np.logaddexp(0.0, -xi)),
-    lambda xi: np.exp(-np.logaddexp(0.0, -xi) - np.logaddexp(0.0, xi)),
     lambda b: _times_log(b) + _times_log(1.0 - b),
     lambda b: np.log(b) - np.log1p(-b),
     lambda b: 1.0 / (b * (1.0 - b)),
@@ -73,7 +70,7 @@ _LOGISTIC = Loss(
     0.0,
 )
 _LEAST_SQUARES = Loss(
-    np.square, lambda xi: 2.0 * xi, lambda xi: np.full_like(xi, 2.0),
+    np.square, lambda xi: 2.0 * xi,
     lambda b: 0.25 * b * b, lambda b: 0.5 * b, lambda b: np.full_like(b, 0.5),
 )  # fmt: skip
 
@@ -134,9 +131,6 @@ class Problem(NamedTuple):
         at_zero = np.sign(smooth) * np.maximum(np.abs(smooth) - self.R, 0.0)
         return np.where(w == 0.0, at_zero, smooth + self.R * np.sign(w))
 
-    def hessian(self, w: np.ndarray) -> np.ndarray:
-        return np.diag(self.R) + self.A.T @ ((self.cost * self.l.curvature(self.slack(w)))[:, None] * self.A)
-
     def dual_point(self, w: np.ndarray) -> np.ndarray:
         """The slopes C_i l'(xi_i): the dual's maximiser at the minimiser, except for rows on a breakpoint."""
         return self.cost * self.l.slope(self.slack(w))
@@ -190,16 +184,15 @@ def _found(p: Problem) -> Optimum:
         return Optimum(part.w, a, part.value)
     if p.free and len(set(p.y)) < 2:  # the bias alone satisfies all rows
         return Optimum(np.append(np.zeros(p.X.shape[1]), p.y[:1] / p.bias), a, 0.0)
-    if p.l1:
-        return _of_l1(p._replace(X=p.A, bias=-1.0))  # the bias feature is one of the columns
     if p.loss == "least squares":  # one linear system
-        w = np.linalg.solve(p.hessian(np.zeros(p.A.shape[1])), p.A.T @ (2.0 * p.cost * p.y))
+        B = 2.0 * p.cost[:, None] * p.A
+        w = np.linalg.solve(np.diag(p.R) + p.A.T @ B, B.T @ p.y)
         a = p.dual_point(w)
         best = Optimum(w, a, p.value(w))
         assert best.value - p.dual_value(a) <= PROVED * best.value, "the oracle itself failed"
         return best
     best = Optimum(np.zeros(p.A.shape[1]), a, np.inf)
-    for w, a in _interior_points(p):
+    for w, a in _of_l1(p) if p.l1 else of_squares(p, p.l.target):
         feasible = not p.free or abs(float(a @ p.y)) <= 1e-13 * float(np.sum(a))
         if feasible and p.value(w) - p.dual_value(a) < best.value - p.dual_value(best.a):
             best = Optimum(w, a, p.value(w))
@@ -207,114 +200,43 @@ def _found(p: Problem) -> Optimum:
     return best
 
 
-def _of_l1(p: Problem, steps: int = 200) -> Optimum:
-    """With |w|_1: proximal steps find the signs, Newton's method the minimum over the weights that are not zero.
+def of_squares(p: Problem, target: np.ndarray | float) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Pairs of weights and a dual point that converge to the optimum: the dual's, whose multiplier is a free bias.
 
-    w is the minimiser where signs and slopes say so; the dual point is its slopes, shrunk to be feasible.
+    min 1/2 a'Ka - target'a + sum C_i l*(a_i / C_i)   with 0 <= a_i <= U_i, and sum a_i y_i = 0 for a free bias
     """
-    A, w = p.A, np.zeros(p.A.shape[1])
-
-    def slope(w: np.ndarray) -> np.ndarray:
-        return -A.T @ (p.y * p.dual_point(w))
-
-    step = 1.0 / max(np.linalg.norm(A * np.sqrt(p.cost * _steepest(p.loss))[:, None], 2) ** 2, 1e-300)
-    for _ in range(500):
-        v, momentum, at = w.copy(), 1.0, w.copy()
-        for _ in range(steps):  # Beck and Teboulle, SIAM J. Imaging Sci. 2 (2009)
-            x = at - step * slope(at)
-            new = np.sign(x) * np.maximum(np.abs(x) - step * p.R, 0.0)
-            grown = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum**2))
-            at, v, momentum = new + (momentum - 1.0) / grown * (new - v), new, grown
-        w = v
-        face = np.flatnonzero((w != 0) | (p.R == 0))
-        signs = np.sign(w[face]) * p.R[face]
-        u = w.copy()
-        for _ in range(50):
-            D = p.cost * p.l.curvature(p.slack(u))
-            H = A[:, face].T @ (D[:, None] * A[:, face])
-            q, t = np.linalg.lstsq(H, slope(u)[face] + signs, rcond=1e-14)[0], 1.0
-            x = u.copy()
-            x[face] -= q
-            while p.value(x) > p.value(u) * (1 + 1e-15) and t > 1e-3:
-                t *= 0.5
-                x[face] = u[face] - t * q
-            if t <= 1e-3 or np.array_equal(x, u):
-                break  # rounding
-            u = x
-        if np.all(np.isfinite(u)) and np.all(np.sign(u[face]) * p.R[face] == signs) and p.value(u) <= p.value(w):
-            w = _along_edge(p, u, face, H, slope(u)[face] + signs)
-        a = p.dual_point(w)
-        if p.free:  # correct sum a y = 0 for rounding
-            up, down = float(np.sum(a[p.y > 0])), float(np.sum(a[p.y < 0]))
-            a = a * np.where(p.y > 0, min(1.0, down / up), min(1.0, up / down))
-        a = a / max(1.0, float(np.max(np.abs(p.weights(a)), initial=0.0)))
-        if p.value(w) - p.dual_value(a) <= PROVED * p.value(w):
-            return Optimum(w, a, p.value(w))
-    raise AssertionError("the oracle itself failed")
-
-
-def _along_edge(p: Problem, w: np.ndarray, face: np.ndarray, H: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-    """Where H is singular: w moved in its null space, where f is linear, until f rises or a weight becomes zero."""
-    rest = gradient - H @ np.linalg.lstsq(H, gradient, rcond=1e-14)[0]
-    ends = np.divide(w[face], rest, out=np.full(len(face), np.inf), where=(rest * w[face] > 0.0) & (p.R[face] > 0.0))
-    if np.max(np.abs(rest), initial=0.0) <= 1e-8 or np.min(ends) == np.inf:
-        return w
-    best = w
-    for k in range(60):
-        x = w.copy()
-        x[face] -= 0.5**k * np.min(ends) * rest
-        if k == 0:
-            x[face[np.argmin(ends)]] = 0.0
-        if p.value(x) < p.value(best):
-            best = x
-        elif best is not w:
-            break
-    return best
-
-
-def _steepest(loss: str) -> float:
-    """The largest curvature of the loss."""
-    return 0.25 if loss == "logistic" else 2.0
-
-
-def _interior_points(p: Problem, rounds: int = 60):
-    """Primal-dual interior-point steps on the dual: pairs of weights and a dual point that converge to the optimum.
-
-        min 1/2 a'Ka - 1'a + sum C_i l*(a_i / C_i)   with 0 <= a_i <= U_i, and sum a_i y_i = 0 for a free bias
-
-    whose multiplier is the bias; s and r are the multipliers of the lower and the upper ends.
-    """
-    n, y, C, l = len(p.y), p.y, p.cost, p.l  # noqa: E741
-    Z = (p.A * p.R) * y[:, None]
+    C, l = p.cost, p.l  # noqa: E741
+    Z = (p.A * p.R) * p.y[:, None]
     K = Z @ Z.T
-    bounded = np.isfinite(l.cap)
-    a = 0.5 * C * min(l.cap, 1.0)
-    distance = C * l.cap - a if bounded else np.ones(n)  # U - a
-    s, r, bias = np.ones(n), np.full(n, float(bounded)), 0.0
-    for _ in range(rounds):
-        mu = 0.1 * float(a @ s + distance @ r) / (2 * n if bounded else n)
-        pull = K @ a - l.target + l.conjugate_slope(a / C) + bias * y
-        M = np.zeros((n + 1, n + 1))
-        M[:n, :n] = K + np.diag(l.conjugate_curvature(a / C) / C + s / a + r / distance)
-        M[:n, n] = M[n, :n] = y if p.free else 0.0
-        M[n, n] = 0.0 if p.free else 1.0
-        right = np.append(-pull + mu / a - (mu / distance if bounded else 0.0), -float(a @ y) if p.free else 0.0)
-        try:
-            step = np.linalg.solve(M, right)
-        except np.linalg.LinAlgError:  # at the optimum, by rounding
-            return
-        da, db = step[:n], step[n]
-        ds = mu / a - s - s / a * da
-        dr = mu / distance - r + r / distance * da if bounded else np.zeros(n)
-        t = 1.0
-        for at, change in ((a, da), (s, ds), (distance, -da if bounded else 0 * da), (r, dr)):
-            falls = change < 0
-            t = min(t, 0.99 * float(np.min(-at[falls] / change[falls], initial=np.inf)))
-        a, s, r, bias = a + t * da, s + t * ds, r + t * dr, bias + t * db
-        distance = distance - t * da if bounded else distance
-        ended = np.where(s > a / C, 0.0, a)  # a row is at the bound whose multiplier exceeds the distance to it
-        ended = np.where(r > distance / C, C * l.cap, ended) if bounded else ended
-        w = p.weights(ended)
+    for a, v in interior_points(
+        lambda a: K @ a - target + l.conjugate_slope(a / C),
+        lambda a: K + np.diag(l.conjugate_curvature(a / C) / C),
+        C * l.cap, 0.5 * C * min(l.cap, 1.0), np.atleast_2d(p.y)[: int(p.free)], np.zeros(int(p.free)), C,
+    ):  # fmt: skip
+        w = p.weights(a)
         if p.free:
-            w[-1] = bias / p.bias
-        yield w, ended
+            w[-1] = v[0] / p.bias
+        yield w, a
+
+
+def _of_l1(p: Problem) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """As above for |w|_1: the multipliers of |sum_i a_i y_i a_ij| <= 1, written with a t_j between 0 and 2, are w.
+
+    min -1'a + sum C_i l*(a_i / C_i)   with sum_i a_i y_i a_ij + t_j = 1, and sum a_i y_i = 0 for a free bias
+    """
+    C, l, n = p.cost, p.l, len(p.y)  # noqa: E741
+    regular = np.flatnonzero(p.R)
+    E = np.hstack([(p.y[:, None] * p.A).T, np.eye(len(p.R))[:, regular]])
+    rest = np.zeros(len(regular))
+    for x, v in interior_points(
+        lambda x: np.append(l.conjugate_slope(x[:n] / C) - l.target, rest),
+        lambda x: np.diag(np.append(l.conjugate_curvature(x[:n] / C) / C, rest)),
+        np.append(C * l.cap, rest + 2.0), np.append(0.5 * C * min(l.cap, 1.0), rest + 1.0), E, p.R,
+        np.append(C, rest + 1.0),
+    ):  # fmt: skip
+        a, t, w = x[:n], x[n:], v.copy()
+        w[regular[(t > 0.0) & (t < 2.0)]] = 0.0
+        if p.free:  # correct sum a y = 0 for rounding
+            up, down = (max(float(np.sum(a[p.y == s])), 1e-300) for s in (1.0, -1.0))
+            a = a * min(up, down) / np.where(p.y > 0, up, down)
+        yield w, a / max(1.0, float(np.max(np.abs(p.weights(a)), initial=0.0)))

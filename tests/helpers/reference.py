@@ -1,13 +1,10 @@
-"""Slow reference versions for tests: data, LIBLINEAR's rule, compiled loops in numpy.
-
-Optima are in optima.py.
-"""
+"""Data for tests, and slow versions of LIBLINEAR's rule and the logistic loss; optima are in optima.py."""
 
 from __future__ import annotations
 
 import numpy as np
-import scipy.optimize
 from optima import Problem
+from programme import interior_points
 
 from svmtool.data.csr import CsrRows
 from svmtool.data.dataset import Dataset
@@ -71,33 +68,13 @@ def random_problem(seed: int, n: int, d: int, C: float = 1.0, bias: float = -1.0
 
 
 def least_square(Q: np.ndarray, total: float, upper: np.ndarray) -> float:
-    """min 1/2 a'Qa over sum a = total, 0 <= a <= upper: by SLSQP, in units in which it is about 1, restarted until it
-    does not improve."""
-    a, best = total * upper / np.sum(upper), np.inf
-    scale = max(float(a @ Q @ a), 1e-300)
-    while True:
-        found = scipy.optimize.minimize(
-            lambda v, scale=scale: 0.5 * v @ Q @ v / scale,
-            a,
-            jac=lambda v, scale=scale: Q @ v / scale,
-            bounds=[(0.0, u) for u in upper],
-            constraints={"type": "eq", "fun": lambda v: np.sum(v) - total, "jac": lambda v: np.ones_like(v)},
-            method="SLSQP",
-            options={"maxiter": 2000, "ftol": 1e-16},
-        )
-        a = np.clip(found.x, 0.0, upper)
-        value = 0.5 * float(a @ Q @ a) * (total / float(np.sum(a))) ** 2
-        if not value < best * (1 - 1e-12):
-            return min(value, best)
-        best, scale = value, max(value, 1e-300)
-
-
-def line_minimiser(p: Problem, w: np.ndarray, step: np.ndarray) -> float:
-    """The t > 0 at which the slope of f along w + t step vanishes, by bisection."""
-    high = 1.0
-    while p.gradient(w + high * step) @ step < 0:
-        high *= 2.0
-    return scipy.optimize.brentq(lambda t: float(p.gradient(w + t * step) @ step), 0.0, high, xtol=1e-15, rtol=1e-14)
+    """min 1/2 a'Qa over sum a = total, 0 <= a <= upper."""
+    size = float(np.mean(np.diag(Q)))
+    points = interior_points(
+        lambda a: Q @ a / size, lambda a: Q / size, upper, total * upper / np.sum(upper), np.ones((1, len(Q))),
+        np.array([total]), total / len(Q),
+    )  # fmt: skip
+    return min(0.5 * float(a @ Q @ a) for a, _ in points if abs(np.sum(a) - total) <= 1e-13 * total)
 
 
 def logistic(z):

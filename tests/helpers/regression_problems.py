@@ -7,8 +7,8 @@ import re
 from typing import NamedTuple
 
 import numpy as np
+import optima
 import pytest
-import scipy.optimize
 from reference import random_rows, table_of
 from solver_suite import Case, each_path, force
 
@@ -68,30 +68,11 @@ def optimum_of(name: str, power: float) -> float:
 
 
 def optimum(p: Problem) -> float:
-    """By SLSQP over w and one slack a row: 1/2 w'Rw + sum C xi^power, -xi - eps <= t - A w <= xi + eps, xi >= 0.
-
-    Restarted until it does not improve, since its curvature estimate degrades.
-    """
-    (n, d), A, R, power = p.A.shape, p.A, p.R, p.power
-    both = np.vstack([np.hstack([A, np.eye(n)]), np.hstack([-A, np.eye(n)])])
-    low = np.concatenate([p.t - p.eps, -p.t - p.eps])
-    w, best = np.zeros(d), p.value(np.zeros(d))
-    while True:
-        found = scipy.optimize.minimize(
-            lambda v, scale=best: (0.5 * v[:d] @ (R * v[:d]) + p.cost @ np.maximum(v[d:], 0.0) ** power) / scale,
-            np.concatenate([w, p.slack(w)]),
-            jac=lambda v, scale=best: (
-                np.append(R * v[:d], power * p.cost * np.maximum(v[d:], 0.0) ** (power - 1.0)) / scale
-            ),
-            bounds=[(None, None)] * d + [(0.0, None)] * n,
-            constraints={"type": "ineq", "fun": lambda v: both @ v - low, "jac": lambda v: both},
-            method="SLSQP",
-            options={"maxiter": 2000, "ftol": 1e-15},
-        )
-        value = p.value(found.x[:d])
-        if not 0.0 < value < best * (1 - 1e-12):
-            return min(value, best)
-        w, best = found.x[:d], value
+    """As a two-class problem with a row for either end of each tube."""
+    loss = "hinge" if p.power == 1.0 else "squared hinge"
+    signs, cost = np.repeat((1.0, -1.0), len(p.t)), np.tile(p.cost, 2)
+    twice = optima.Problem(np.tile(p.X, (2, 1)), signs, cost, p.bias, p.free, loss)
+    return min(p.value(w) for w, _ in optima.of_squares(twice, np.append(p.t, -p.t) - p.eps))
 
 
 def random_problem(seed: int, n: int, d: int, C: float = 1.0, eps: float = 0.1, bias: float = -1.0) -> Problem:

@@ -8,8 +8,7 @@ import subprocess
 import numpy as np
 import pytest
 from conftest import libsvm_program
-from kernel_suite import random_data, solve, text
-from reference_kernel import kernel_matrix
+from kernel_suite import kernel_matrix, random_data, solve, text
 
 from svmtool import api, registry
 from svmtool.models.kernel_functions import Kernel

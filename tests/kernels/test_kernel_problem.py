@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import reference_kernel
+from kernel_suite import kernel_matrix, run
 
+from svmtool import registry
 from svmtool.certify.kernel import certificate_of, certify, gap_of
 from svmtool.data.dense import DenseRows
 from svmtool.kernels.problems import CSvc, EpsilonSvr, NuSvc, NuSvr, OneClass, Points
 from svmtool.models.kernel_functions import Kernel
+from svmtool.solvers import alfpgm
 from svmtool.solvers.shared.base import Monitor
 
 LINEAR, RBF = Kernel(0, 0.0, 3, 0.0), Kernel(2, 0.3, 3, 0.0)
@@ -56,7 +58,7 @@ class Data:
 
 
 def gradient(problem, a: np.ndarray) -> np.ndarray:
-    Q = reference_kernel.kernel_matrix(problem)[np.ix_(problem.row, problem.row)] * np.outer(problem.y, problem.y)
+    Q = kernel_matrix(problem)[np.ix_(problem.row, problem.row)] * np.outer(problem.y, problem.y)
     return Q @ a + problem.p
 
 
@@ -103,7 +105,7 @@ SAMPLING = {"min_rows": N // 3, "max_values": 0}  # the certifier computes every
 def test_a_sample_of_the_values_is_computed_again_and_all_where_one_is_wrong(name):
     """A solver that is wrong about all rows by the same, or about all but the sample's neighbours, changes nothing."""
     problem = Data(2).problem(name)
-    result = reference_kernel.solve(problem, Monitor(), eps=1e-3)
+    result = run(registry.solver_of(alfpgm), problem, Monitor(), 1e-3)
     G = gradient(problem, result.alpha)
     truth = certificate_of(problem, result.alpha, G, result.rho, result.r)
     found = certify(problem, result.alpha, G, result.rho, result.r, **SAMPLING)

@@ -27,12 +27,6 @@ def name(kernel: Kernel) -> str:
     return f"{kernel.kind}-{kernel.degree}"
 
 
-# finish
-
-
-# Decision values
-
-
 def rows_for(model: KernelModel, Z: np.ndarray, rng, n: int, shift: int = 0) -> tuple[Dataset, np.ndarray]:
     """n rows of data, some with features that the model lacks, and their kernel values with the support vectors."""
     if model.kernel.kind == PRECOMPUTED:
@@ -97,9 +91,6 @@ def test_decision_values_have_the_same_bits_with_any_number_of_threads(kernel):
         threads.set_count(count)
         results.append(model.decision_values(table))
     assert np.array_equal(results[0], results[1]) and np.array_equal(results[0], results[2])
-
-
-# Labels and probabilities
 
 
 def test_votes_go_to_the_earlier_class():

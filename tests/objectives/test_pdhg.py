@@ -37,7 +37,7 @@ def test_interior_point_steps_replace_too_slow_ones():
     rng, p = np.random.default_rng(0), reference.random_problem(0, 40, 300, 1e3, bias=1.0, free=True)
     p = p._replace(X=rng.normal(size=(40, 5)) @ rng.normal(size=(5, 300)) + 1e-3 * rng.normal(size=(40, 300)))
     seen: list[str] = []
-    s = Solved(p, gap=1e-6, system={51: "pdhg"}, report=lambda **record: seen.append(record["method"]))
+    s = Solved(p, gap=1e-6, method="pdhg", report=lambda **record: seen.append(record["method"]))
     assert [lp_svm.METHODS["pdhg"], lp_svm.METHODS["interior"]] == list(dict.fromkeys(seen))
     assert s.status.converged and s.f == pytest.approx(l1_optimum(p), rel=2e-6)
 

@@ -18,13 +18,12 @@ from svmtool.api import dumps
 from svmtool.compiled import threads
 
 WITH_KERNEL = [row for row in PRINTED if row.kernel]
-NUMBERS = [row for row in registry.rows_of(False) + registry.rows_of(True) if row.printed or row.number < 30]
 ENDS = ("iterations", "time", "interrupted")  # a limit's statuses
 
 
 @every_printed
 def test_it_agrees_with_the_engine(row):
-    for seed in range(3):
+    for seed in range(2):
         X, y = rows_and_labels(row, seed=seed)
         more = {} if row.eps_default is None or not row.optimal else {"eps": 0.01 * row.eps_default}
         agree(solved(row, X, y), solved(row, X, y, **more), solved(row, X, y, "fast"))
@@ -39,7 +38,7 @@ def test_it_agrees_with_the_engine_with_each_kernel(row, kernel):
 
 @every_printed
 def test_threads_leave_the_bits(row):
-    X, y = rows_and_labels(row, 60)
+    X, y = rows_and_labels(row, 40)
     found = []
     try:
         for count in (1, 2):
@@ -52,19 +51,17 @@ def test_threads_leave_the_bits(row):
 
 @every_printed
 def test_laws(row):
-    """The same problem put differently, and a run repeated."""
+    """The same problem put differently."""
     X, y = rows_and_labels(row)
     order, half = np.random.default_rng(1).permutation(len(X)), {"C": 0.5} if has_costs(row) else {}
     records: list[dict] = []
-    plain, again = solved(row, X, y, callback=records.append), solved(row, X, y)
+    plain = solved(row, X, y, callback=records.append)
     assert records[-1]["objective"] == pytest.approx(plain.certificate.primal, rel=1e-9)
-    assert dumps(plain) == dumps(again) and plain.certificate.line() == again.certificate.line()
-    wide = solved(row, np.insert(X, 1, 0.0, axis=1), y)
+    wide = solved(row, scipy.sparse.csr_array(np.insert(X, 1, 0.0, axis=1)), y)
     assert row.kernel or np.all(wide.model.W[1] == 0.0)
-    agree(plain, wide, solved(row, scipy.sparse.csr_array(X), y), solved(row, X[order], y[order]))
+    opposite = (4.0 if row.kind == "ordinal" else 0.0) - y if has_costs(row) else y
+    agree(plain, wide, solved(row, X[order], opposite[order]))
     agree(plain, solved(row, np.vstack((X, X)), np.append(y, y), **half))
-    if has_costs(row):
-        agree(plain, solved(row, X, (4.0 if row.kind == "ordinal" else 0.0) - y))
 
 
 @every_printed
@@ -97,25 +94,11 @@ def test_odd_data(row):
         X, y = change(*rows_and_labels(row, seed=6))
         more = {"C": (1.0, 1e-6, 1e6)[k % 3]} if has_costs(row) else {}
         with case_of(name, more):
-            done = solved(row, X, y, max_seconds=1.0, **more)
+            done = solved(row, X, y, max_seconds=0.3, **more)
             c = done.certificate
             assert np.isfinite(c.primal) or not done.converged
             assert not c.dual > c.primal + 1e-9 * abs(c.primal)
             assert np.all(np.isfinite(done.model.rho if row.kernel else done.model.W))
-
-
-@pytest.mark.parametrize("row", NUMBERS, ids=lambda row: f"{named(row)}{'-printed' if row.printed else ''}")
-def test_every_number_takes_e(row, svm_train):
-    """-e 0.01, with the method that runs by default."""
-    X, y = rows_and_labels(row)
-    if row.kind == "regression" or row.number == 21:
-        y = X[:, 0]
-    more = ["-t", "2"] if row.kernel else []
-    status, out, err = svm_train("-s", row.number, *more, "-e", "0.01", "d", "m", data=text_of(X, y))
-    assert status == 0 and Path("m").exists(), err
-    assert "ERROR" not in err and "Traceback" not in err
-    if row.printed:
-        assert "Certified relative gap" in out
 
 
 @every_printed

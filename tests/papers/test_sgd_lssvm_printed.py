@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from kernel_suite import KERNELS, Data, random_data
-from reference_kernel import kernel_matrix
+from kernel_suite import KERNELS, Data, kernel_matrix, random_data
 
 from svmtool import registry
 from svmtool.errors import SvmtoolError
@@ -81,8 +80,8 @@ def test_it_ends_where_print_does(t):
 
 def test_a_small_cache():
     """Fewer rows fit than it fetches ahead; fewer than it wants at a time is an error."""
-    problem = random_data(400, seed=2).problem(ROW, KERNELS["rbf"])
-    problem.options, mb = Options(sgd_rows=2), 3.5 * 400 * 4 / 2**20
+    problem = random_data(100, seed=2).problem(ROW, KERNELS["rbf"])
+    problem.options, mb = Options(sgd_rows=2), 3.5 * 100 * 4 / 2**20
     wide, narrow = run(problem), run(problem, cache_mb=mb)
     assert wide.status is narrow.status is RULE and wide.iterations == narrow.iterations
     problem.options = Options(sgd_rows=4)

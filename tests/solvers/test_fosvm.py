@@ -10,7 +10,6 @@ from kernel_suite import run
 from svmtool import registry
 from svmtool.compiled import threads
 from svmtool.data.dense import DenseRows
-from svmtool.kernels.decomposition import SET_SIZE
 from svmtool.kernels.problems import HardOneClass, Points
 from svmtool.models.kernel_functions import Kernel
 from svmtool.objectives import one_class
@@ -53,12 +52,6 @@ def parts_of(s) -> list[int]:
     """How many rows each decomposition had."""
     sizes = [record["rows"] for record in s.result.history if "rows" in record]
     return [n for k, n in enumerate(sizes) if k == 0 or n != sizes[k - 1]]
-
-
-def test_more_rows_than_a_working_set():
-    n = SET_SIZE + 100
-    s = solve(cloud(n, 3, 16), KERNELS["narrow"], 0.01)
-    assert parts_of(s) == [n] and s.short <= 0.01 and s.result.status is base.GAP
 
 
 def test_samples_of_many_rows():

@@ -62,7 +62,7 @@ def test_no_training_row_is_outside_and_the_model_is_the_certified_point(kind, m
     all_rows = {}, {"sample": 300}  # of -s 80 and 81
     for seed in range(5):
         X = data(seed)
-        for theta, more in ((0.1, {}), (0.5, {}), (0.01, {}), (0.001, {"max_iter": 1}), (0.001, {"max_iter": 3})):
+        for theta, more in ((0.5, {}), (0.01, {}), (0.001, {"max_iter": 1 + seed})):
             with case_of(seed, theta, more):
                 given = scipy.sparse.csr_matrix(X) if seed % 2 else X
                 done = svmtool.fit(
@@ -79,26 +79,12 @@ def test_no_training_row_is_outside_and_the_model_is_the_certified_point(kind, m
                 assert done.converged or "max_iter" in more
 
 
-@pytest.mark.parametrize(("kind", "method"), [("linear", "paper"), ("rbf", "fast")])
-def test_the_share_outside_is_within_what_a_sample_bounds(kind, method):
-    """Of m sampled rows none was outside: a share eps of all rows passes with probability (1 - eps)^m each round."""
-    X, m, runs = cloud(400, 3, 8), 60, 20
-    shares, rounds = [], 0
-    for seed in range(runs):
-        done = svmtool.fit(X, solver=81, sample=m, theta=0.1, seed=seed, method=method, **KINDS[kind][0])
-        shares.append(outside(done, X) / len(X))
-        rounds += int(done.n_iter[0]) + 1
-    for eps in (0.02, 0.05, 0.1):
-        expected = rounds * (1.0 - eps) ** m
-        assert np.count_nonzero(np.array(shares) > eps) <= expected + 4.0 * np.sqrt(expected) + 1.0, eps
-
-
 @both_methods
 @pytest.mark.parametrize("kind", ["linear", "linear kernel", "rbf"])
 def test_the_papers_rho_is_that_of_the_rows_chosen(kind, method):
     keywords, kernel = KINDS[kind]
     keywords = {**keywords, "method": method}
-    for seed in range(5):
+    for seed in range(3):
         X = data(seed)
         with case_of(seed):
             done, default = (svmtool.fit(X, solver=80, theta=0.2, boundary=b, **keywords) for b in ("rho", "theta"))

@@ -10,9 +10,7 @@ from kernel_suite import KERNELS, certified, oracle, random_data, run, text
 
 from svmtool import registry
 from svmtool.kernels import decomposition
-from svmtool.models.kernel_functions import Kernel
 from svmtool.params import Options
-from svmtool.solvers import alfpgm
 from svmtool.solvers.shared.base import Monitor, Rule
 
 every_row = pytest.mark.parametrize("row", registry.KERNEL_SOLVERS, ids=lambda row: row.name)
@@ -65,17 +63,9 @@ def test_a_run_from_a_solution_ends_at_once(row):
     assert again.objective == pytest.approx(first.objective, rel=1e-5)
 
 
-def test_a_direct_solution_needs_few_variables():
-    problem = random_data(2100).problem(registry.find_kernel(0), Kernel(2, 0.1))
-    with pytest.raises(ValueError, match="no direct solution"):
-        run(registry.solver_of(alfpgm), problem, Monitor(1e-3), method="direct")
-
-
 @pytest.mark.parametrize("options, words", [
     ("-t 2", ["pairs of classes, many in one compiled call: 3 of 3, at most 512 rows"]),
     ("-s 52 --method fast -t 2 -m 0.001", ["conjugate gradients: 3 of 3 pairs of classes; the largest: 40 rows"]),
-    ("-s 60 --pairs 5", ["working sets by pWSS, solved by augmented Lagrangian and fast projected gradient: 3 of 3 "]),
-    ("-s 3 -t 2", ["SMO steps over all variables: 120 variables"]),
     ("-s 80 --method fast -t 2", ["cutting planes, all rows examined each round: "]),
 ])  # fmt: skip
 def test_explain_of_a_data_file_tells_the_methods(options, words, svm_train):

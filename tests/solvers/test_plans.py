@@ -13,7 +13,6 @@ from reference import table_of
 
 from svmtool import registry
 from svmtool.params import Settings
-from svmtool.solvers.shared.base import Monitor, Rule
 from svmtool.training.reductions.base import Reduction, problems_of
 
 every_row = pytest.mark.parametrize("row", registry.SOLVERS, ids=lambda row: row.name)
@@ -44,13 +43,6 @@ def test_a_plan_is_pure_and_names_a_method(row):
             first, second = (registry.planner(found.method)(task, rule) for _ in range(2))
             assert first == second and first.method in registry.methods(found.method) and first.why
             assert contents(task) == before
-
-
-@every_row
-def test_an_unknown_method_is_refused(row):
-    found = problems(row, "small")
-    with pytest.raises(ValueError, match="no method 'none'"):
-        registry.entry(found.method)(found.task(0), Monitor(), Rule(), method="none")
 
 
 @pytest.mark.parametrize("size, words", [("small", "factorised matrix: 8 features"), ("wide", "1600 features")])

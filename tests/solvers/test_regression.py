@@ -1,4 +1,4 @@
-"""-s 11, 12 and 13: the optimum by a general-purpose solver, laws that need no oracle, where a run ends."""
+"""-s 11, 12 and 13: the optimum by interior points, laws that need no oracle, where a run ends."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_labels_that_a_free_bias_alone_meets(case, eps):
     assert not np.any(s.w[:-1]) and np.all(np.abs(p.t - s.w[-1]) <= eps)
 
 
-@pytest.mark.parametrize("eps", [None, 0.5, 0.1, 1e-4, 1e-9])
+@pytest.mark.parametrize("eps", [None, 0.5, 1e-9])
 @every_row
 def test_e_ends_beyond_liblinears_rule(row, eps):
     """The certified gap that the registry's row promises for -e, or LIBLINEAR's rule for -s 11."""
