@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import gc
 import itertools
-import math
 import os
 import shlex
 import sys
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -22,7 +21,7 @@ from stress import cases, families, laws, models, objective, peers
 from stress.cases import DATA, MODEL, START, WEIGHTS, Case, Run
 from stress.laws import Certified, Check, Ended
 from stress.pool import Done
-from stress.report import Breach, Report, Say, Tally
+from stress.report import Breach, Report, Tally
 
 PEER_SECONDS = 20.0
 FACTOR, EXTRA = 20.0, 5.0  # a breach: more than this many times the peer's time, and seconds more
@@ -54,11 +53,10 @@ class Plan(NamedTuple):
         return [r for r in cases.rows_of_registry() if not self.solver or {cases.name_of(r), r.name} & chosen]
 
 
-def run(
-    jobs: Iterator[tuple[Plan, int]], workers: int, report: Report, until: float = math.inf, say: Say = lambda *_: None
-) -> None:
-    """Run trials until a time.monotonic() and report them."""
-    report.collect(attempt, jobs, workers, until, tally_of_loss, say)
+def run(plan: Plan, tries: float, first: int, workers: int, report: Report, until: float) -> None:
+    """Run this number of trials (inf: unlimited) until a time.monotonic() and report them."""
+    numbers = itertools.takewhile(lambda k: k < first + tries, itertools.count(first))
+    report.collect(attempt, ((plan, k) for k in numbers), workers, until, tally_of_loss)
 
 
 def tally_of_loss(done: Done) -> Tally:
@@ -182,30 +180,20 @@ class Trial:
         return seen if not partial and np.isfinite(seen.model.certificate.dual) else None
 
     def _time(self, run: Run, ended: Ended) -> None:
-        """Compare the time with the peer's, which is measured only if ours could be too long.
-
-        Other programs on the machine may slow a run down: a time that is too long counts if it is so twice.
-        """
-        seconds = ended.seconds
-        if seconds <= EXTRA:
-            self.note(run, Check(laws.TIME, ""), ended)
-            return
-        argv = peers.counterpart(run, self.plan.peers)
-        if argv is None:
-            return
-        limit = (seconds - EXTRA) / FACTOR
-        self.announce(limit + OUR_SECONDS, family=self.family, solver=run.name, argv=argv)
-        theirs = peers.run(argv, limit + 1.0, None)
-        if laws.in_time(laws.TIME, seconds, theirs.seconds, FACTOR, EXTRA).words:
-            seconds = min(seconds, self._train(run.argv, MODEL, run).seconds)
-        self.note(run, laws.in_time(laws.TIME, seconds, theirs.seconds, FACTOR, EXTRA), ended)
+        """Compare the time with the peer's, which is measured only if ours could be too long."""
+        limit = (ended.seconds - EXTRA) / FACTOR
+        if limit > 0 and (argv := peers.counterpart(run, self.plan.peers)):
+            self.announce(limit + OUR_SECONDS, family=self.family, solver=run.name, argv=argv)
+            theirs = peers.run(argv, limit + 1.0, None)
+            self.note(run, laws.in_time(laws.TIME, ended.seconds, theirs.seconds, FACTOR, EXTRA), ended)
 
     def _compare(self, seen: list[Certified]) -> None:
-        """No certified dual value may exceed the value of another run, or of the first run's peer."""
+        """No certified dual value may exceed the value of another run, or of a peer."""
         points = [(laws.SAME, m.run.key, m.value, m.rounding, " ".join(m.run.argv), m) for m in seen]
-        theirs = self._peer(seen[0], peers.TIGHT) if len(np.unique(self.case.rows.labels)) > 1 else None
-        if theirs is not None and seen[0].run.row.word != "nu_svc":  # its scale depends on the model
-            points.append((laws.DUAL, seen[0].run.key, *theirs[:2], f"{theirs[2]} -e {peers.TIGHT}", None))
+        for mine in seen if len(np.unique(self.case.rows.labels)) > 1 else ():
+            theirs = self._peer(mine, peers.TIGHT)
+            if theirs is not None and mine.run.row.word != "nu_svc":  # its scale depends on the model
+                points.append((laws.DUAL, mine.run.key, *theirs[:2], f"{theirs[2]} -e {peers.TIGHT}", None))
         for mine, (law, key, value, rounding, words, of) in itertools.product(seen, points):
             if key == mine.run.key and of is not mine:
                 self.note(mine.run, laws.bound_holds(law, mine, value, rounding, words), mine.ended)
@@ -220,11 +208,10 @@ class Trial:
         model = None if theirs.model is None else models.parse(theirs.model)
         if model is None or model.not_finite() or not _same_kernel(model, mine.model):
             return None
-        values = objective.values(mine.run.problem, self.case.rows, model)
-        if len(values) != len(mine.values):
+        other = Certified(mine.run, mine.ended, model, objective.values(mine.run.problem, self.case.rows, model))
+        if len(other.values) != len(mine.values):
             return None
-        value, rounding = (float(sum(getattr(v, name) for v in values)) for name in ("value", "rounding"))
-        return value, rounding, shlex.join([Path(argv[0]).name, *argv[1:]]), theirs.seconds
+        return other.value, other.rounding, shlex.join([Path(argv[0]).name, *argv[1:]]), theirs.seconds
 
     def _beside(self, mine: Certified) -> None:
         """Compare a run to LIBSVM's own rule with LIBSVM's: the objective of nu-SVC has no common scale, only times."""
