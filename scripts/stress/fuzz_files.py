@@ -5,18 +5,15 @@ from __future__ import annotations
 import bz2
 import contextlib
 import gzip
-import io
 import lzma
 import random
-import warnings
-import zipfile
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 
-from stress.fuzz_shared import Breached, fresh, mutated
+from stress.fuzz_shared import Breached, damaged_arrays, fresh, mutated, where
 from svmtool.errors import SvmtoolError
 from svmtool.formats.adaptable import state as adaptable_state
 from svmtool.formats.adaptable.row_log import RowLog
@@ -71,33 +68,20 @@ def _log(path: str) -> None:
         log.balance()
 
 
-def _with_checksums(text: bytes) -> bytes:
-    """A mutated state with each member packed again, so that zip's checksums are valid."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        for piece in text.split(b"PK\x03\x04")[1:]:
-            at = piece.find(b"\x93NUMPY")
-            name = piece[26 : 26 + int.from_bytes(piece[22:24], "little")].decode("latin-1")
-            if at >= 0 and name:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # mutations may repeat a name
-                    archive.writestr(zipfile.ZipInfo(name), piece[at:].split(b"PK\x01\x02")[0])
-    return out.getvalue()
-
-
-# kind: files to mutate (none: a state), suffix of the name, reader, what packs a mutated text
-KINDS: dict[str, tuple[list, str, Callable[[str], None], Callable[[bytes], bytes]]] = {
-    "data": ([TRAIN], "", _data, bytes),
-    "data to scale": ([TRAIN], "", _to_scale, bytes),
-    "precomputed rows": ([b"1 0:1 1:2 2:3\n-1 0:2 1:3 2:4\n"], "", lambda path: svmlight.read(path, 0) and None, bytes),
-    "range": ([RANGE, RANGE[12:]], "", _range, bytes),
-    "weights": ([b"1 2\n3 0.5 0 1e3\n"], "", _weights, bytes),
-    "state": ([], ".state.npz", _state, bytes),
-    "state, repaired": ([], ".state.npz", _state, _with_checksums),
-    "log of rows": ([np.array([7, 2, 4, 6, 3], "<u8").tobytes()], "", _log, bytes),
-    "data.gz": ([gzip.compress(TRAIN * 3, 1, mtime=0)], ".gz", _data, bytes),
-    "data.bz2": ([bz2.compress(TRAIN * 3, 1)], ".bz2", _data, bytes),
-    "data.xz": ([lzma.compress(TRAIN * 3)], ".xz", _data, bytes),
+STATE, REPAIRED = ".state.npz", "state, repaired"
+# kind: files to mutate (none: a state), suffix of the name, reader
+KINDS: dict[str, tuple[list[bytes], str, Callable[[str], None]]] = {
+    "data": ([TRAIN], "", _data),
+    "data to scale": ([TRAIN], "", _to_scale),
+    "precomputed rows": ([b"1 0:1 1:2 2:3\n-1 0:2 1:3 2:4\n"], "", lambda path: svmlight.read(path, 0) and None),
+    "range": ([RANGE, RANGE[12:]], "", _range),
+    "weights": ([b"1 2\n3 0.5 0 1e3\n"], "", _weights),
+    "state": ([], STATE, _state),
+    REPAIRED: ([], STATE, _state),  # zip's checksums are valid
+    "log of rows": ([np.array([7, 2, 4, 6, 3], "<u8").tobytes()], "", _log),
+    "data.gz": ([gzip.compress(TRAIN * 3, 1, mtime=0)], ".gz", _data),
+    "data.bz2": ([bz2.compress(TRAIN * 3, 1)], ".bz2", _data),
+    "data.xz": ([lzma.compress(TRAIN * 3)], ".xz", _data),
 }
 
 
@@ -109,16 +93,18 @@ def _kept(folder: Path) -> bytes:
     place = fresh(folder, "made")
     (place / "data").write_bytes(TRAIN.replace(b"2.5", b"2"))
     assert main(["-q", "-s", "71", str(place / "data"), str(place / "model")]) == 0
-    return (place / "model.state.npz").read_bytes()
+    return (place / f"model{STATE}").read_bytes()
 
 
 def read(rng: random.Random, folder: Path) -> tuple[str, str]:
     """Read one mutated file."""
     name = rng.choice(list(KINDS))
-    seeds, suffix, reader, pack = KINDS[name]
-    content = pack(mutated(rng, rng.choice(seeds or [_kept(folder)])))
+    seeds, suffix, reader = KINDS[name]
+    content = rng.choice(seeds or [_kept(folder)])
     path = fresh(folder, "try") / f"input{suffix}"
-    path.write_bytes(content)
+    path.write_bytes(content if name == REPAIRED else mutated(rng, content))
+    if name == REPAIRED:
+        damaged_arrays(rng, path)
     try:
         reader(str(path))
         return name, "read"
@@ -129,4 +115,4 @@ def read(rng: random.Random, folder: Path) -> tuple[str, str]:
     except KeyboardInterrupt:
         raise
     except BaseException as e:
-        raise Breached(name, ("SvmtoolError or success", f"{type(e).__name__}: {e}"[:300])) from e
+        raise Breached(name, ("SvmtoolError or success", where(e))) from e

@@ -15,7 +15,6 @@ import os
 import pickle
 import random
 import re
-import traceback
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -27,7 +26,7 @@ from scipy import sparse
 import svmtool
 from stress import fuzz_arguments as hostile
 from stress.fuzz_arguments import pick
-from stress.fuzz_shared import Breached, changed
+from stress.fuzz_shared import Breached, changed, where
 from stress.fuzz_shared import mutated as damaged
 from svmtool import api, liblinearutil, registry, svmutil
 from svmtool.api.settings import DEFAULTS, FURTHER
@@ -97,18 +96,11 @@ def _outcome(face: Calls, rng: np.random.Generator, folder: str) -> tuple[str, s
         known = type(e) in (ValueError, TypeError) or isinstance(e, SvmtoolError) or "sklearn" in type(e).__module__
         if known and text and len(text) <= 4000 and not RAW.search(text):
             return "refused", text
-        return "no raw error", _where(e)
+        return "no raw error", where(e)
     except OSError as e:
-        return ("refused", str(e)) if e.errno is not None else ("no raw error", _where(e))
+        return ("refused", str(e)) if e.errno is not None else ("no raw error", where(e))
     except Exception as e:
-        return "no other error", _where(e)
-
-
-def _where(e: BaseException) -> str:
-    """The error and the last line of this package that it passed."""
-    passed = [at for at in traceback.extract_tb(e.__traceback__) if "svmtool" in at.filename]
-    place = "".join(f"{os.path.basename(at.filename)}:{at.lineno}" for at in passed[-1:])
-    return f"{type(e).__name__} at {place}: {str(e)[:200]}"
+        return "no other error", where(e)
 
 
 # Results

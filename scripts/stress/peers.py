@@ -27,13 +27,6 @@ class Peers(NamedTuple):
     free: bool = False
 
 
-class PeerResult(NamedTuple):
-    """A peer's time in seconds and its model text (None: it failed or took too long)."""
-
-    seconds: float
-    model: str | None
-
-
 def find() -> Peers:
     """Find the programs in LIBLINEAR_DIR and LIBSVM_DIR, else on PATH."""
     linear, kernel = (next(iter(programs.named(name).words()), None) for name in ("LIBLINEAR", "LIBSVM"))
@@ -62,16 +55,16 @@ def counterpart(run: Run, peers: Peers) -> list[str] | None:
     return argv
 
 
-def run(argv: list[str], limit: float, tolerance: str | None = TIGHT, model: str = "peer") -> PeerResult:
-    """Run a peer in this folder, for `limit` seconds at most."""
+def run(argv: list[str], limit: float, tolerance: str | None) -> tuple[float, str | None]:
+    """Run a peer in this folder: its time in seconds, and its model's text, None if it failed or took over `limit`."""
     rule = [] if tolerance is None else ["-e", tolerance]
-    Path(model).unlink(missing_ok=True)
+    path = Path("peer")
+    path.unlink(missing_ok=True)
     began = time.perf_counter()
     try:
-        done = subprocess.run([*argv, *rule, DATA, model], capture_output=True, timeout=limit)
+        done = subprocess.run([*argv, *rule, DATA, str(path)], capture_output=True, timeout=limit)
         good = done.returncode == 0
     except subprocess.TimeoutExpired:
         good = False
     seconds = time.perf_counter() - began
-    path = Path(model)
-    return PeerResult(seconds, path.read_text() if good and path.exists() else None)
+    return seconds, path.read_text() if good and path.exists() else None

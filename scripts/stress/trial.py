@@ -6,12 +6,9 @@ import gc
 import itertools
 import os
 import shlex
-import sys
 import time
-import traceback
 import warnings
 from collections.abc import Callable
-from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,6 +16,7 @@ import numpy as np
 
 from stress import cases, families, laws, models, objective, peers
 from stress.cases import DATA, MODEL, START, WEIGHTS, Case, Run
+from stress.fuzz_shared import said
 from stress.laws import Certified, Check, Ended
 from stress.pool import Done
 from stress.report import Breach, Report, Tally
@@ -75,41 +73,19 @@ def tally_of_loss(done: Done) -> Tally:
     return tally
 
 
-@lru_cache
-def _streams(folder: str) -> tuple[int, ...]:
-    """Enter the worker's folder and put its streams, those of libraries too, into files there, at the first call."""
-    os.chdir(folder)
-    files = tuple(os.open(name, os.O_RDWR | os.O_CREAT | os.O_TRUNC) for name in ("stdout", "stderr"))
-    for own, stream in zip(files, (1, 2), strict=True):
-        os.dup2(own, stream)
-    sys.stdout, sys.stderr = (os.fdopen(stream, "w", closefd=False) for stream in (1, 2))
-    return files
-
-
-def train(folder: str, argv: list[str], model: str) -> Ended:
-    """Run svm-train in the folder and this process; argv ends with data and model; model: its name."""
-    from svmtool.cli.entry import guarded
+def train(argv: list[str], model: str) -> Ended:
+    """Run svm-train in this folder and this process; argv ends with data and model; model: its name."""
     from svmtool.cli.train import main
 
-    files, path = _streams(folder), Path(model)
+    path = Path(model)
     path.unlink(missing_ok=True)
-    for file in files:
-        os.ftruncate(file, 0)
-        os.lseek(file, 0, os.SEEK_SET)
     warnings.resetwarnings()
     warnings.simplefilter("ignore", RuntimeWarning)  # as the commands do
     began, busy = time.perf_counter(), time.process_time()
-    try:
-        status = guarded(lambda: main(argv))
-    except BaseException:
-        status = None
-        traceback.print_exc()
+    done = said(lambda: main(argv))
     seconds = min(time.perf_counter() - began, time.process_time() - busy)
-    sys.stdout.flush()
-    sys.stderr.flush()
     gc.unfreeze()  # commands freeze imported objects, which here would include those of the previous command
-    return Ended(status, Path("stderr").read_text("utf-8", "replace"), seconds,
-                 path.read_text() if path.exists() else None)  # fmt: skip
+    return Ended(done.status, done.err + done.fault, seconds, path.read_text() if path.exists() else None)
 
 
 def attempt(announce: Callable[..., None], folder: str, plan: Plan, index: int) -> Tally:
@@ -117,19 +93,19 @@ def attempt(announce: Callable[..., None], folder: str, plan: Plan, index: int) 
     known = plan.families()
     generator = np.random.default_rng([plan.seed, index])
     name = list(known)[index % len(known)]
-    _streams(folder)
+    os.chdir(folder)
     with np.errstate(all="ignore"):
         sample = known[name](generator)
         solvers = [row for row in plan.solvers() if name != families.SMALL or (row.kernel and row.number < 5)]
         case = cases.draw(generator, sample.rows, sample.targets, solvers or plan.solvers(), plan.timed)
-        return Trial(announce, folder, plan, name, case).run(generator)
+        return Trial(announce, plan, name, case).run(generator)
 
 
 class Trial:
     """Runs the commands of one case in the worker's folder and collects the results."""
 
-    def __init__(self, announce: Callable[..., None], folder: str, plan: Plan, family: str, case: Case):
-        self.announce, self.folder, self.plan, self.family, self.case = announce, folder, plan, family, case
+    def __init__(self, announce: Callable[..., None], plan: Plan, family: str, case: Case):
+        self.announce, self.plan, self.family, self.case = announce, plan, family, case
         self.tally = Tally()
 
     def run(self, generator: np.random.Generator) -> Tally:
@@ -156,7 +132,7 @@ class Trial:
 
     def _train(self, argv: tuple[str, ...], model: str, run: Run) -> Ended:
         self.announce(self.plan.limit, family=self.family, solver=run.name, argv=[*argv, DATA, model])
-        return train(self.folder, [*argv, DATA, model], model)
+        return train([*argv, DATA, model], model)
 
     def _one(self, run: Run, start: models.Model | None) -> Certified | None:
         """Run and check one command; None if there is no result to compare with."""
@@ -184,8 +160,8 @@ class Trial:
         limit = (ended.seconds - EXTRA) / FACTOR
         if limit > 0 and (argv := peers.counterpart(run, self.plan.peers)):
             self.announce(limit + OUR_SECONDS, family=self.family, solver=run.name, argv=argv)
-            theirs = peers.run(argv, limit + 1.0, None)
-            self.note(run, laws.in_time(laws.TIME, ended.seconds, theirs.seconds, FACTOR, EXTRA), ended)
+            seconds, _ = peers.run(argv, limit + 1.0, None)
+            self.note(run, laws.in_time(laws.TIME, ended.seconds, seconds, FACTOR, EXTRA), ended)
 
     def _compare(self, seen: list[Certified]) -> None:
         """No certified dual value may exceed the value of another run, or of a peer."""
@@ -204,14 +180,14 @@ class Trial:
         if argv is None:
             return None
         self.announce(PEER_SECONDS + OUR_SECONDS, family=self.family, solver=mine.run.name, argv=argv)
-        theirs = peers.run([*argv, "-q"], PEER_SECONDS, rule)
-        model = None if theirs.model is None else models.parse(theirs.model)
+        seconds, text = peers.run([*argv, "-q"], PEER_SECONDS, rule)
+        model = None if text is None else models.parse(text)
         if model is None or model.not_finite() or not _same_kernel(model, mine.model):
             return None
         other = Certified(mine.run, mine.ended, model, objective.values(mine.run.problem, self.case.rows, model))
         if len(other.values) != len(mine.values):
             return None
-        return other.value, other.rounding, shlex.join([Path(argv[0]).name, *argv[1:]]), theirs.seconds
+        return other.value, other.rounding, shlex.join([Path(argv[0]).name, *argv[1:]]), seconds
 
     def _beside(self, mine: Certified) -> None:
         """Compare a run to LIBSVM's own rule with LIBSVM's: the objective of nu-SVC has no common scale, only times."""

@@ -21,7 +21,7 @@ sys.path.insert(0, str(REPOSITORY / "scripts"))
 from stress import fuzz, fuzz_commands, fuzz_files, fuzz_models, fuzz_python, pool  # noqa: E402
 from stress.report import Report  # noqa: E402
 
-SOME = {"inputs": 300, "python": 100, "rows": 2, "convert": 60, "models-out": 6, "lines": 20}
+SOME = {"inputs": 300, "python": 100, "rows": 2, "convert": 30, "models-out": 4, "lines": 20}
 SOME |= {"kills": 1, "interrupts": 1, "disks": 1}
 MORE = {"inputs": 3000, "python": 4000, "rows": 12, "convert": 3000, "models-out": 2000, "lines": 40}
 MORE |= {"kills": 4, "interrupts": 4, "disks": 4}
@@ -79,7 +79,7 @@ def models_have_six_digits(patch):
 @pytest.mark.parametrize(
     ("kind", "first", "number", "fault", "laws"),
     [
-        ("inputs", 220, 10, no_numbers_longer_than_pythons, {"SvmtoolError or success"}),
+        ("inputs", 1230, 10, no_numbers_longer_than_pythons, {"SvmtoolError or success"}),
         ("convert", 0, 20, values_are_rounded_and_characters_reach_a_terminal,
          {"the same rows after the way back", "no control characters"}),
         ("models-out", 22, 1, models_have_six_digits, {"the certificate is about the file"}),
@@ -122,8 +122,8 @@ def test_unchecked_python_arguments_are_found(tmp_path, monkeypatch):
         fuzz_python.check_values(wrong, True)
 
 
-def test_a_broken_file_is_found(tmp_path):
-    at = fuzz_commands.stage(fuzz.random.Random(1), tmp_path)
+def test_a_broken_file_is_found(folder):
+    at = fuzz_commands.stage(fuzz.random.Random(1), folder)
     name = next(iter(at.whole))
     (at.folder / name).write_bytes(b"half of i")
     (at.folder / "d").write_text("1 1:1\n")

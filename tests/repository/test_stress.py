@@ -37,8 +37,8 @@ ALL = {"": range(8 * COUNT), "hostile:": range(28), "real:": range(58)}
 CHOSEN = {
     "": {4, 6, 10, 16, 21, 24, 27, 32, 36, 40, 44, 51, 56, 59, 61, 71, 74, 83, 88, 97, 107, 113, 114, 115, 117, 119,
          127, 133, 134, 139, 140, 141, 143, 144, 146, 158, 162, 168, 179, 182, 190, 199, 202, 204, 205, 207},
-    "hostile:": set(range(28)) - {3, 4, 7, 9, 11, 25, 26},
-    "real:": {2, 5, 10, 16, 17, 24, 39, 43, 45, 54},
+    "hostile:": {1, 5, 6, 8, 10, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 27},
+    "real:": {5, 17, 43, 54},
 }  # fmt: skip
 REST = {family: set(trials) - CHOSEN[family] for family, trials in ALL.items()}
 
@@ -138,8 +138,8 @@ def sleepy(announce, folder, kind: str) -> str:
 
 
 def test_a_worker_that_hangs_or_crashes_is_replaced_and_reported(tmp_path):
-    kinds = ("good", "hang", "crash", "fault", "good")
-    done = {one.job[0]: one for one in pool.run(sleepy, iter([(kind,) for kind in kinds]), 2)}
+    kinds = ("hang", "crash", "fault", "good")
+    done = {one.job[0]: one for one in pool.run(sleepy, iter([(kind,) for kind in kinds]), 1)}
     assert done["good"].result == "good" and "a fault of the job" in done["fault"].fault
     assert done["hang"].lost == "hang" and "egmentation" in done["crash"].lost
     plan, report = Plan(1, "", "", "", NOBODY), Report(tmp_path)
