@@ -55,6 +55,9 @@ def main() -> int:
     if not (kinds if chosen.fuzz else plan.families() and plan.solvers()):
         print("no such kind, family or solver", file=sys.stderr)
         return 2
+    for name, path in (("LIBLINEAR", plan.peers.liblinear), ("LIBSVM", plan.peers.libsvm)):
+        if path is None and not chosen.fuzz:
+            print(f"{name} is missing: dual values and times are not compared with it", file=sys.stderr)
     results = chosen.results
     if results.exists() and any(results.iterdir()):
         results = results / time.strftime("%Y%m%d-%H%M%S")

@@ -117,7 +117,7 @@ def _of_gap(seen: Certified, certificate: models.Certificate | None) -> list[Che
         within = certificate.gap <= requested * (1 + SHOWN_GAP)
         words = f"converged at a gap of {certificate.gap:g}, requested {requested:g} ({seen.model.stopped})"
         checks.append(Check(REACHED, "" if within else words))
-    elif not run.quiet and row.optimal:
+    elif "-q" not in run.argv and row.optimal:
         reported = ("the paper's algorithm has ended, but" if row.printed else "--gap") in err
         silent = not certificate.gap <= _reported_gap(run) * (1 + SHOWN_GAP) and not reported
         words = f"no message about a gap of {certificate.gap:g} ({seen.model.stopped})"
