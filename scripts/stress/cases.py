@@ -38,7 +38,6 @@ class Run(NamedTuple):
     problem: objective.Problem
     gap: float | None = None
     seconds: float | None = None
-    quiet: bool = False
 
     @property
     def name(self) -> str:
@@ -171,9 +170,9 @@ def _runs(rng: Generator, chosen: list[Solver], argv: list[str], fields: dict, t
     runs = []
     for row in chosen:
         own, gap, seconds = _stopping(rng, row, timed)
-        quiet = rng.random() < 0.1
-        full = ("-s", str(row.number), *method_of(row), *argv, *own, *(["-q"] if quiet else []))
-        runs.append(Run(row, full, objective.problem_of(row, **fields), gap, seconds, quiet))
+        quiet = ["-q"] if rng.random() < 0.1 else []
+        full = ("-s", str(row.number), *method_of(row), *argv, *own, *quiet)
+        runs.append(Run(row, full, objective.problem_of(row, **fields), gap, seconds))
     return tuple(runs)
 
 

@@ -19,32 +19,30 @@ from typing import NamedTuple
 
 from stress.fuzz_shared import Breached, emptied
 from stress.pool import Done
-from stress.report import Breach, Report, Say, Tally
+from stress.report import Breach, Report, Tally
 
 HERE = Path(__file__).resolve().parent
 
 
 class Kind(NamedTuple):
-    """help; module and function of a try (Random, folder) -> (what was tried, how it ended); tries of a job; limit."""
+    """Module and function of a try (Random, folder) -> (what was tried, how it ended); tries of a job; limit."""
 
-    help: str
     place: str
     batch: int = 1
     seconds: float = 300.0
 
 
 KINDS = {
-    "rows": Kind("damaged folders of rows (--memory)", "fuzz_rows.damaged"),
-    "lines": Kind("random command lines", "fuzz_commands.line", 20, 60.0),
-    "disks": Kind("commands on a disk that is full", "fuzz_commands.full"),
-    "kills": Kind("commands killed", "fuzz_commands.kill"),
-    "interrupts": Kind("commands interrupted by Ctrl-C", "fuzz_commands.interrupt"),
-    "convert": Kind("tables, whole and damaged, through svmtool convert and back", "fuzz_convert.table", 50, 60.0),
-    "models-out": Kind("models, trained and mutated, through predict, inspect, export and report",
-                       "fuzz_models.model", 50, 60.0),
-    "inputs": Kind("mutated files through the readers", "fuzz_files.read", 500, 60.0),
-    "python": Kind("hostile arguments to the Python interface", "fuzz_python.call", 50, 30.0),
-}  # fmt: skip
+    "rows": Kind("fuzz_rows.damaged"),
+    "lines": Kind("fuzz_commands.line", 20, 60.0),
+    "disks": Kind("fuzz_commands.full"),
+    "kills": Kind("fuzz_commands.kill"),
+    "interrupts": Kind("fuzz_commands.interrupt"),
+    "convert": Kind("fuzz_convert.table", 50, 60.0),
+    "models-out": Kind("fuzz_models.model", 50, 60.0),
+    "inputs": Kind("fuzz_files.read", 500, 60.0),
+    "python": Kind("fuzz_python.call", 50, 30.0),
+}
 Job = tuple[str, int, int, int]  # kind, seed, number of the first try, and tries in it
 
 
@@ -68,7 +66,7 @@ def attempt(announce: Callable[..., None], folder: str, kind: str, seed: int, fi
 
 
 def _repeat(kind: str, seed: int, number: int) -> str:
-    options = ["--fuzz", f"--{kind}", "1", "--seed", str(seed), "--first", str(number)]
+    options = ["--fuzz", "--only", kind, "--trials", "1", "--seed", str(seed), "--first", str(number)]
     return shlex.join([sys.executable, str(HERE), *options])
 
 
@@ -83,15 +81,13 @@ def of_loss(done: Done) -> Tally:
 
 
 def run(
-    wanted: dict[str, float], seed: int, first: int, workers: int, report: Report, until: float = math.inf,
-    say: Say = lambda *_: None,
-) -> None:  # fmt: skip
-    """Run the given number of tries of each kind (inf: unlimited) until a time.monotonic()."""
-    kinds = [kind for kind in wanted if wanted[kind]]
+    kinds: list[str], tries: float, seed: int, first: int, workers: int, report: Report, until: float = math.inf
+) -> None:
+    """Run this number of tries of each kind (inf: unlimited) until a time.monotonic()."""
     for place, kind in enumerate(kinds):
         now = time.monotonic()
         share = now + (until - now) / (len(kinds) - place)
-        report.collect(attempt, _jobs(kind, seed, first, wanted[kind]), workers, share, of_loss, say)
+        report.collect(attempt, _jobs(kind, seed, first, tries), workers, share, of_loss)
 
 
 def _jobs(kind: str, seed: int, first: int, wanted: float) -> Iterator[Job]:

@@ -141,27 +141,20 @@ def damage(rng: np.random.Generator, m: Any) -> None:
         setattr(m, name, changed(plain(rng), getattr(m, name)))
 
 
-def labels(rng: np.random.Generator, n: int, hostile: bool) -> Any:
-    """n labels: of two or three classes, or targets; in a hostile form where wanted."""
+def labels(rng: np.random.Generator, n: int) -> np.ndarray:
+    """n labels of two or three classes, as numbers of some type."""
     y = rng.integers(0, pick(rng, (2, 2, 3)), n)
     if n >= 3:
         y[:3] = 0, 1, max(y)
-    y = pick(rng, (y, 2 * y - 1, y.astype(np.float64), y + 0.0 * rng.normal(size=n)))
-    makers = (
-        lambda: y * pick(rng, SIZES), lambda: np.where(y > 0, pick(rng, (np.nan, np.inf, 2**31, 1e300, -0.0)), y),
-        lambda: y + 0.5, lambda: rng.normal(size=n), lambda: y[:, None], lambda: 0 * y, lambda: y[:-1],
-        lambda: sparse.csr_matrix(y[:, None]), lambda: number(rng), lambda: set(y.tolist()),
-    )  # fmt: skip
-    return formed(rng, y, makers) if hostile else y
+    return pick(rng, (y, 2 * y - 1, y.astype(np.float64)))
 
 
-def weights(rng: np.random.Generator, n: int) -> Any:
-    """Weights of rows, of any size and form."""
-    w = rng.integers(0, 3, n).astype(np.float64)
+def vector(rng: np.random.Generator, v: np.ndarray) -> Any:
+    """Labels or weights in a hostile form, or targets of a regression."""
     makers = (
-        lambda: w, lambda: np.ones(n), lambda: pick(rng, SIZES) * (w + 1.0), lambda: np.full(n, 1e308),
-        lambda: np.where(w > 1, pick(rng, SIZES), 1.0), lambda: np.zeros(n), lambda: w[:-1], lambda: w[:, None],
-        lambda: np.where(w > 0, pick(rng, (np.nan, np.inf, -1.0, -0.0)), w), lambda: number(rng),
-        lambda: sparse.csr_matrix(w),
+        lambda: v, lambda: (v + 1.0) * pick(rng, SIZES), lambda: v + 0.5, lambda: rng.normal(size=len(v)),
+        lambda: np.where(v > 0, pick(rng, (np.nan, np.inf, -1.0, -0.0, 2**31, *SIZES)), v), lambda: v[:, None],
+        lambda: 0 * v, lambda: v[:-1], lambda: np.full(len(v), 1e308), lambda: sparse.csr_matrix(v[:, None]),
+        lambda: number(rng), lambda: set(v.tolist()),
     )  # fmt: skip
-    return formed(rng, w, makers)
+    return formed(rng, v, makers)

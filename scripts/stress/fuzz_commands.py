@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import random
-import re
 import resource
 import shutil
 import signal
@@ -20,6 +19,7 @@ from typing import NamedTuple
 
 from stress.fuzz_shared import Breached, fresh, inside, said
 from svmtool import registry
+from svmtool.options.commands import TABLES
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 ENDS = 60  # seconds within which every command must end
@@ -177,7 +177,7 @@ kill = partial(disturbed, how="killed")
 interrupt = partial(disturbed, how="interrupted")
 full = partial(disturbed, how="refused")
 
-FLAG = re.compile(r"(?<![\w-])--?[a-zA-Z][\w-]*")
+MORE = ("-w1", "-w-1", "-w", "-W", "-i", "--zzz", "-x", "--", "-")
 VALUES = [
     *(str(row.number) for row in (*registry.SOLVERS, *registry.KERNEL_SOLVERS)),
     *"paper fast merit h1,h3 none huber hinge rho C=0.1,1 auto -1 0.5 1e-3 1e6 1e300 -1e300 nan inf -inf x 1_0".split(),
@@ -187,30 +187,16 @@ VALUES = [
 ROWS = "1 1:1 2:0.5\n-1 1:-1\n1 2:3\n-1 1:0.5 2:-1\n"
 
 
-@lru_cache
-def _options() -> dict[str, list[str]]:
-    """The options of each command, and words that are not options; without --spark, which may start a cluster."""
-    from svmtool.cli import help_texts as texts
-    from svmtool.options.commands import TABLES
-
-    rows = {
-        "train": [*texts.option_rows(), *texts.kernel_option_rows(), *texts.long_option_rows()],
-        "predict": texts.plain_rows(TABLES["svm-predict"]), "scale": texts.plain_rows(TABLES["svm-scale"]),
-    }  # fmt: skip
-    more = ["-w1", "-w-1", "-w", "--zzz", "-x", "--", "-"]
-    flags = {name: FLAG.findall(" ".join(flag for flag, _ in some)) for name, some in rows.items()}
-    return {name: [*more, *(flag for flag in found if flag != "--spark")] for name, found in flags.items()}
-
-
 def line(rng: random.Random, folder: Path) -> tuple[str, str]:
-    """Run a random command line in this process."""
+    """Run a random command line in this process; without --spark, which may start a cluster."""
     from svmtool.cli import scale, train
     from svmtool.cli.predict import command as predict
 
     command = rng.choice(("train", "train", "train", "predict", "scale"))
+    flags = [*MORE, *(option.flag for option in TABLES[f"svm-{command}"] if option.flag != "--spark")]
     argv: list[str] = []
     for _ in range(rng.choice((0, 1, 1, 2, 3, 5))):
-        argv.append(rng.choice(_options()[command]))
+        argv.append(rng.choice(flags))
         if rng.random() < 0.8:
             argv.append(rng.choice(VALUES))
     if command == "train":

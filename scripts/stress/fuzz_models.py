@@ -17,14 +17,13 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from decimal import Decimal
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from stress import cases, models, objective
-from stress.fuzz_shared import Breached, Said, fresh, inside, mutated, said
+from stress.fuzz_shared import Breached, Said, fresh, inside, mutated, said, where
 from svmtool import registry
 from svmtool.errors import SvmtoolError
 from svmtool.formats.models import kernel, linear, read
@@ -125,24 +124,22 @@ def _as_certified(text: bytes, data: str, problem: objective.Problem, err: str) 
 def _put_through(compiled: bool) -> tuple[str, list[tuple[str, str]]]:
     """Put the model `m` through the commands, on the rows `t`; the ending, and breaches."""
     from svmtool.cli.predict.command import main as predict
-    from svmtool.cli.umbrella import export, inspect, report
+    from svmtool.cli.umbrella.group import main
 
-    def of(module: Any, *argv: str) -> Callable[[], object]:
-        return lambda: module.command.main(list(argv), standalone_mode=False)
-
+    lines = {"inspect": "inspect m", "report": "report m t -o m.html"}
+    lines |= {f"export --{kind}": f"export m --{kind} -o m.{kind}" for kind in ("json", "c", "onnx")}
     jobs: dict[str, Callable[[], object]] = {
         "predict": lambda: predict(["t", "m", "o"]),
         "predict --scores": lambda: predict(["--scores", "z", "t", "m", "o"]),
-        "inspect": of(inspect, "m"), "report": of(report, "m", "t", "-o", "m.html"),
-        **{f"export --{kind}": of(export, "m", f"--{kind}", "-o", f"m.{kind}") for kind in ("json", "c", "onnx")},
-    }  # fmt: skip
+        **{name: partial(main, words.split()) for name, words in lines.items()},
+    }
     known, found = None, []
     try:
         known = read("m")
     except SvmtoolError:
         pass
     except Exception as e:
-        found.append((SAID, f"load: {type(e).__name__}: {e}"[:300]))
+        found.append((SAID, f"load: {where(e)}"))
     done: dict[str, Said] = {name: said(work) for name, work in jobs.items()}
     found += [(SAID, f"{name}: {one}"[:500]) for name, one in done.items() if not one.sentence]
     # a file that is no model may be a data file to inspect
@@ -179,10 +176,7 @@ def _exported(model, reads: list[str], compiled: bool) -> list[tuple[str, str]]:
     """Check the numbers of the exported files."""
     found, flat, wanted = [], isinstance(model, LinearModel), _numbers(model)
     if "export --json" in reads:
-        try:
-            content = json.loads(Path("m.json").read_text(), parse_constant=_refuse)
-        except ValueError as e:
-            return [("JSON", str(e))]
+        content = json.loads(Path("m.json").read_text())
         if flat:
             got = {"W": [*content["weights"], *([] if content["bias"] is None else [content["bias_weights"]])]}
         else:
@@ -194,8 +188,6 @@ def _exported(model, reads: list[str], compiled: bool) -> list[tuple[str, str]]:
         names = {"weights": "W"} if flat else {"coefficients": "coef", "values": "values", "rho": "rho"}
         wanted |= {"W": model.W[: model.n_features].ravel()} if flat else {}
         found += _apart(wanted, {ours: arrays[theirs] for theirs, ours in names.items() if wanted[ours].size}, "C")
-        if not np.all(np.isfinite([x for numbers in arrays.values() for x in numbers])):
-            found.append(("C", "a number that is not finite"))
         found += compiles("m.c") if compiled else []
     return found
 
@@ -212,7 +204,3 @@ def compiles(path: str) -> list[tuple[str, str]]:
 def _apart(wanted: dict[str, np.ndarray], got: dict[str, list], form: str) -> list[tuple[str, str]]:
     differing = [name for name, x in got.items() if not np.array_equal(np.array(x, float).ravel(), wanted[name])]
     return [("the same double exported", f"{form}: {', '.join(differing)}")] if differing else []
-
-
-def _refuse(word: str) -> None:
-    raise ValueError(f"{word} is not JSON")

@@ -26,7 +26,7 @@ from scipy import sparse
 import svmtool
 from stress import fuzz_arguments as hostile
 from stress.fuzz_arguments import pick
-from stress.fuzz_shared import Breached, changed
+from stress.fuzz_shared import Breached, changed, where
 from stress.fuzz_shared import mutated as damaged
 from svmtool import api, liblinearutil, registry, svmutil
 from svmtool.api.settings import DEFAULTS, FURTHER
@@ -96,22 +96,11 @@ def _outcome(face: Calls, rng: np.random.Generator, folder: str) -> tuple[str, s
         known = type(e) in (ValueError, TypeError) or isinstance(e, SvmtoolError) or "sklearn" in type(e).__module__
         if known and text and len(text) <= 4000 and not RAW.search(text):
             return "refused", text
-        return "no raw error", _where(e)
+        return "no raw error", where(e)
     except OSError as e:
-        return ("refused", str(e)) if e.errno is not None else ("no raw error", _where(e))
+        return ("refused", str(e)) if e.errno is not None else ("no raw error", where(e))
     except Exception as e:
-        return "no other error", _where(e)
-
-
-def _where(e: BaseException) -> str:
-    """The error and the last line of this package that it passed."""
-    place, trace = "", e.__traceback__
-    while trace is not None:
-        code = trace.tb_frame.f_code
-        if "svmtool" in code.co_filename:
-            place = f"{os.path.basename(code.co_filename)}:{trace.tb_lineno}"
-        trace = trace.tb_next
-    return f"{type(e).__name__} at {place}: {str(e)[:200]}"
+        return "no other error", where(e)
 
 
 # Results
@@ -155,8 +144,10 @@ def _data(rng: np.random.Generator, hostility: float = 0.2) -> tuple[Any, Any, A
     n, d = int(rng.integers(1, 13)), int(rng.integers(1, 5))
     X: Any = hostile.table(rng, n, d)
     X = hostile.rows(rng, X) if rng.random() < hostility else X
-    y = hostile.labels(rng, n, rng.random() < 0.3 * hostility)
-    return X, y, hostile.weights(rng, n) if rng.random() < 0.5 * hostility else None, n
+    y: Any = hostile.labels(rng, n)
+    y = hostile.vector(rng, y) if rng.random() < 0.3 * hostility else y
+    weights = hostile.vector(rng, rng.integers(0, 3, n) * 1.0) if rng.random() < 0.5 * hostility else None
+    return X, y, weights, n
 
 
 SOUND: dict[str, Any] = {  # arguments that are hostile less often than others, so that some calls give results
@@ -206,18 +197,6 @@ def _precomputed(rng: np.random.Generator, given: dict[str, Any], X: Any, n: int
 # Faces
 
 
-def fit(rng: np.random.Generator, folder: str) -> None:
-    X, y, weights, n = _data(rng)
-    given = keywords(rng, names_of(svmtool.fit))
-    X = _precomputed(rng, given, X, n)
-    done = svmtool.fit(X, y, sample_weight=weights, **given)
-    check_fit(done)
-    check_answers(svmtool.predict(done, X, threads=1), None)
-    again = pick(rng, (copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))))(done)
-    svmtool.decision_values(again, X, threads=1)
-    svmtool.loads(svmtool.dumps(again))
-
-
 MODELS = (
     *({"solver": s} for s in (2, 0, 4, 21, 11, 43)),
     *({"kernel": name, "solver": s} for name, s in zip(
@@ -252,20 +231,15 @@ def mutated(rng: np.random.Generator, folder: str) -> None:
     for _ in range(int(rng.integers(1, 3))):
         name = pick(rng, sorted(vars(model).keys() - {"scores"}))
         value = getattr(model, name)
-        if isinstance(value, np.ndarray) and rng.random() < 0.7:
-            value = changed(hostile.plain(rng), value)
-        elif rng.random() < 0.5 and isinstance(value, (int, float)):
-            value = pick(rng, (value + 1, value - 1, 10**6, -1))
-        else:
-            value = hostile.number(rng)
+        hostile_array = isinstance(value, np.ndarray) and rng.random() < 0.7
         with contextlib.suppress(AttributeError):
-            setattr(model, name, value)
-    with contextlib.suppress(ValueError, TypeError):
-        check_answers(svmtool.decision_values(model, X, threads=1), None)
-    with contextlib.suppress(ValueError, TypeError):
+            setattr(model, name, changed(hostile.plain(rng), value) if hostile_array else hostile.number(rng))
+    if rng.random() < 0.3:
         svmtool.save_model(model, os.path.join(folder, "mutated.model"))
-    for call in (svmtool.predict, svmtool.probabilities, lambda m, X, **_: svmtool.loads(svmtool.dumps(m))):
-        call(model, X, threads=1)
+        svmtool.loads(svmtool.dumps(model))
+    else:
+        use = pick(rng, (svmtool.decision_values, svmtool.predict, svmtool.probabilities))
+        check_answers(use(model, X, threads=1), None)
 
 
 TEXTS = ("", "solver_type L2R_LR\n", "svm_type c_svc\n", None, b"", bytearray(b"a"), 3, ["a"], memoryview(b"abc"))
@@ -300,6 +274,10 @@ def public(some: tuple[str, ...], hostility: float) -> Calls:
         found = function(**given, **{name: x for name, x in known.items() if name in taken})
         if hostility > 0.5:
             check_answers(found, None)
+        if isinstance(found, api.Fit):
+            check_fit(found)
+            check_answers(svmtool.predict(found, known["X"], threads=1), None)
+            svmtool.loads(svmtool.dumps(pickle.loads(pickle.dumps(found))))
         if again := {"save_model": svmtool.load_model, "write_svmlight": svmtool.read_svmlight}.get(function.__name__):
             again(path)
 
@@ -323,7 +301,7 @@ def estimator(rng: np.random.Generator, folder: str) -> None:
         if hasattr(made, name) and rng.random() < 0.5:
             check_answers(getattr(made, name)(other), None)
     if hasattr(made, "partial_fit") and rng.random() < 0.5:
-        made.partial_fit(other, hostile.labels(rng, n, True))
+        made.partial_fit(other, hostile.vector(rng, hostile.labels(rng, n)))
     if rng.random() < 0.3:
         pickle.loads(pickle.dumps(made))
 
@@ -357,7 +335,7 @@ def dropin(rng: np.random.Generator, folder: str) -> None:
 
 
 FACES: dict[str, Calls] = {
-    "fit": fit, "mutated model": mutated, "drop-in": dropin,
+    "fit": public(("fit",), 0.2), "mutated model": mutated, "drop-in": dropin,
     "predict": public(("decision_values", "predict", "probabilities"), 0.8),
     "validation": public(("cross_validate", "search_C"), 0.2),
     "files": public(("save_model", "load_model", "loads", "dumps", "write_svmlight", "read_svmlight"), 0.2),

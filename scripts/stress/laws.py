@@ -80,7 +80,7 @@ def certified(run: Run, case: Case, ended: Ended) -> tuple[Certified | None, lis
     certificate = model.certificate
     checks += _of_gap(seen, certificate)
     if seen.values is not None and certificate is not None and "finds no margin" not in ended.err:
-        checks += [_no_worse_than_zero(seen), Check(PRIMAL, as_certified(seen.values, certificate.primal))]
+        checks += [_no_worse_than_zero(seen), _as_certified(seen, certificate.primal)]
     return seen, checks
 
 
@@ -117,7 +117,7 @@ def _of_gap(seen: Certified, certificate: models.Certificate | None) -> list[Che
         within = certificate.gap <= requested * (1 + SHOWN_GAP)
         words = f"converged at a gap of {certificate.gap:g}, requested {requested:g} ({seen.model.stopped})"
         checks.append(Check(REACHED, "" if within else words))
-    elif not run.quiet and row.optimal:
+    elif "-q" not in run.argv and row.optimal:
         reported = ("the paper's algorithm has ended, but" if row.printed else "--gap") in err
         silent = not certificate.gap <= _reported_gap(run) * (1 + SHOWN_GAP) and not reported
         words = f"no message about a gap of {certificate.gap:g} ({seen.model.stopped})"
@@ -145,13 +145,13 @@ def _no_worse_than_zero(seen: Certified) -> Check:
     return Check(ZERO, "")
 
 
-def as_certified(values: list[Value], primal: float) -> str:
-    """The certificate's primal value is the model's; empty if it is."""
-    value, rounding = (sum(getattr(v, name) for v in values) for name in ("value", "rounding"))
-    zero = sum(abs(v.zero) + v.scale for v in values)
-    if abs(value - primal) <= AGREES * abs(value) + ROUNDS * zero + rounding:
-        return ""
-    return f"P = {value:.9g} by the model, {primal:.9g} by the certificate (rounding {rounding:.2g})"
+def _as_certified(seen: Certified, primal: float) -> Check:
+    """The certificate's primal value is the model's."""
+    zero = float(sum(abs(v.zero) + v.scale for v in seen.values))
+    if abs(seen.value - primal) <= AGREES * abs(seen.value) + ROUNDS * zero + seen.rounding:
+        return Check(PRIMAL, "")
+    words = f"P = {seen.value:.9g} by the model, {primal:.9g} by the certificate (rounding {seen.rounding:.2g})"
+    return Check(PRIMAL, words)
 
 
 def no_worse_than_start(seen: Certified, start: list[Value]) -> Check:

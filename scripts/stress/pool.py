@@ -50,7 +50,7 @@ class _Worker:
         self.pipe, theirs = context.Pipe()
         self.folder, self.job, self.doing = folder, (), {}
         folder.mkdir()
-        self.process = context.Process(target=_serve, args=(theirs, work, str(folder)), daemon=True)
+        self.process = context.Process(target=_serve, args=(theirs, work, str(folder)))
         self.process.start()
         theirs.close()
 

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import gc
 import itertools
-import math
 import os
 import shlex
-import sys
 import time
-import traceback
 import warnings
-from collections.abc import Callable, Iterator
-from functools import lru_cache
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,9 +16,10 @@ import numpy as np
 
 from stress import cases, families, laws, models, objective, peers
 from stress.cases import DATA, MODEL, START, WEIGHTS, Case, Run
+from stress.fuzz_shared import said
 from stress.laws import Certified, Check, Ended
 from stress.pool import Done
-from stress.report import Breach, Report, Say, Tally
+from stress.report import Breach, Report, Tally
 
 PEER_SECONDS = 20.0
 FACTOR, EXTRA = 20.0, 5.0  # a breach: more than this many times the peer's time, and seconds more
@@ -54,11 +51,10 @@ class Plan(NamedTuple):
         return [r for r in cases.rows_of_registry() if not self.solver or {cases.name_of(r), r.name} & chosen]
 
 
-def run(
-    jobs: Iterator[tuple[Plan, int]], workers: int, report: Report, until: float = math.inf, say: Say = lambda *_: None
-) -> None:
-    """Run trials until a time.monotonic() and report them."""
-    report.collect(attempt, jobs, workers, until, tally_of_loss, say)
+def run(plan: Plan, tries: float, first: int, workers: int, report: Report, until: float) -> None:
+    """Run this number of trials (inf: unlimited) until a time.monotonic() and report them."""
+    numbers = itertools.takewhile(lambda k: k < first + tries, itertools.count(first))
+    report.collect(attempt, ((plan, k) for k in numbers), workers, until, tally_of_loss)
 
 
 def tally_of_loss(done: Done) -> Tally:
@@ -77,41 +73,19 @@ def tally_of_loss(done: Done) -> Tally:
     return tally
 
 
-@lru_cache
-def _streams(folder: str) -> tuple[int, ...]:
-    """Enter the worker's folder and put its streams, those of libraries too, into files there, at the first call."""
-    os.chdir(folder)
-    files = tuple(os.open(name, os.O_RDWR | os.O_CREAT | os.O_TRUNC) for name in ("stdout", "stderr"))
-    for own, stream in zip(files, (1, 2), strict=True):
-        os.dup2(own, stream)
-    sys.stdout, sys.stderr = (os.fdopen(stream, "w", closefd=False) for stream in (1, 2))
-    return files
-
-
-def train(folder: str, argv: list[str], model: str) -> Ended:
-    """Run svm-train in the folder and this process; argv ends with data and model; model: its name."""
-    from svmtool.cli.entry import guarded
+def train(argv: list[str], model: str) -> Ended:
+    """Run svm-train in this folder and this process; argv ends with data and model; model: its name."""
     from svmtool.cli.train import main
 
-    files, path = _streams(folder), Path(model)
+    path = Path(model)
     path.unlink(missing_ok=True)
-    for file in files:
-        os.ftruncate(file, 0)
-        os.lseek(file, 0, os.SEEK_SET)
     warnings.resetwarnings()
     warnings.simplefilter("ignore", RuntimeWarning)  # as the commands do
     began, busy = time.perf_counter(), time.process_time()
-    try:
-        status = guarded(lambda: main(argv))
-    except BaseException:
-        status = None
-        traceback.print_exc()
+    done = said(lambda: main(argv))
     seconds = min(time.perf_counter() - began, time.process_time() - busy)
-    sys.stdout.flush()
-    sys.stderr.flush()
     gc.unfreeze()  # commands freeze imported objects, which here would include those of the previous command
-    return Ended(status, Path("stderr").read_text("utf-8", "replace"), seconds,
-                 path.read_text() if path.exists() else None)  # fmt: skip
+    return Ended(done.status, done.err + done.fault, seconds, path.read_text() if path.exists() else None)
 
 
 def attempt(announce: Callable[..., None], folder: str, plan: Plan, index: int) -> Tally:
@@ -119,19 +93,19 @@ def attempt(announce: Callable[..., None], folder: str, plan: Plan, index: int) 
     known = plan.families()
     generator = np.random.default_rng([plan.seed, index])
     name = list(known)[index % len(known)]
-    _streams(folder)
+    os.chdir(folder)
     with np.errstate(all="ignore"):
         sample = known[name](generator)
         solvers = [row for row in plan.solvers() if name != families.SMALL or (row.kernel and row.number < 5)]
         case = cases.draw(generator, sample.rows, sample.targets, solvers or plan.solvers(), plan.timed)
-        return Trial(announce, folder, plan, name, case).run(generator)
+        return Trial(announce, plan, name, case).run(generator)
 
 
 class Trial:
     """Runs the commands of one case in the worker's folder and collects the results."""
 
-    def __init__(self, announce: Callable[..., None], folder: str, plan: Plan, family: str, case: Case):
-        self.announce, self.folder, self.plan, self.family, self.case = announce, folder, plan, family, case
+    def __init__(self, announce: Callable[..., None], plan: Plan, family: str, case: Case):
+        self.announce, self.plan, self.family, self.case = announce, plan, family, case
         self.tally = Tally()
 
     def run(self, generator: np.random.Generator) -> Tally:
@@ -158,7 +132,7 @@ class Trial:
 
     def _train(self, argv: tuple[str, ...], model: str, run: Run) -> Ended:
         self.announce(self.plan.limit, family=self.family, solver=run.name, argv=[*argv, DATA, model])
-        return train(self.folder, [*argv, DATA, model], model)
+        return train([*argv, DATA, model], model)
 
     def _one(self, run: Run, start: models.Model | None) -> Certified | None:
         """Run and check one command; None if there is no result to compare with."""
@@ -182,30 +156,20 @@ class Trial:
         return seen if not partial and np.isfinite(seen.model.certificate.dual) else None
 
     def _time(self, run: Run, ended: Ended) -> None:
-        """Compare the time with the peer's, which is measured only if ours could be too long.
-
-        Other programs on the machine may slow a run down: a time that is too long counts if it is so twice.
-        """
-        seconds = ended.seconds
-        if seconds <= EXTRA:
-            self.note(run, Check(laws.TIME, ""), ended)
-            return
-        argv = peers.counterpart(run, self.plan.peers)
-        if argv is None:
-            return
-        limit = (seconds - EXTRA) / FACTOR
-        self.announce(limit + OUR_SECONDS, family=self.family, solver=run.name, argv=argv)
-        theirs = peers.run(argv, limit + 1.0, None)
-        if laws.in_time(laws.TIME, seconds, theirs.seconds, FACTOR, EXTRA).words:
-            seconds = min(seconds, self._train(run.argv, MODEL, run).seconds)
-        self.note(run, laws.in_time(laws.TIME, seconds, theirs.seconds, FACTOR, EXTRA), ended)
+        """Compare the time with the peer's, which is measured only if ours could be too long."""
+        limit = (ended.seconds - EXTRA) / FACTOR
+        if limit > 0 and (argv := peers.counterpart(run, self.plan.peers)):
+            self.announce(limit + OUR_SECONDS, family=self.family, solver=run.name, argv=argv)
+            seconds, _ = peers.run(argv, limit + 1.0, None)
+            self.note(run, laws.in_time(laws.TIME, ended.seconds, seconds, FACTOR, EXTRA), ended)
 
     def _compare(self, seen: list[Certified]) -> None:
-        """No certified dual value may exceed the value of another run, or of the first run's peer."""
+        """No certified dual value may exceed the value of another run, or of a peer."""
         points = [(laws.SAME, m.run.key, m.value, m.rounding, " ".join(m.run.argv), m) for m in seen]
-        theirs = self._peer(seen[0], peers.TIGHT) if len(np.unique(self.case.rows.labels)) > 1 else None
-        if theirs is not None and seen[0].run.row.word != "nu_svc":  # its scale depends on the model
-            points.append((laws.DUAL, seen[0].run.key, *theirs[:2], f"{theirs[2]} -e {peers.TIGHT}", None))
+        for mine in seen if len(np.unique(self.case.rows.labels)) > 1 else ():
+            theirs = self._peer(mine, peers.TIGHT)
+            if theirs is not None and mine.run.row.word != "nu_svc":  # its scale depends on the model
+                points.append((laws.DUAL, mine.run.key, *theirs[:2], f"{theirs[2]} -e {peers.TIGHT}", None))
         for mine, (law, key, value, rounding, words, of) in itertools.product(seen, points):
             if key == mine.run.key and of is not mine:
                 self.note(mine.run, laws.bound_holds(law, mine, value, rounding, words), mine.ended)
@@ -216,15 +180,14 @@ class Trial:
         if argv is None:
             return None
         self.announce(PEER_SECONDS + OUR_SECONDS, family=self.family, solver=mine.run.name, argv=argv)
-        theirs = peers.run([*argv, "-q"], PEER_SECONDS, rule)
-        model = None if theirs.model is None else models.parse(theirs.model)
+        seconds, text = peers.run([*argv, "-q"], PEER_SECONDS, rule)
+        model = None if text is None else models.parse(text)
         if model is None or model.not_finite() or not _same_kernel(model, mine.model):
             return None
-        values = objective.values(mine.run.problem, self.case.rows, model)
-        if len(values) != len(mine.values):
+        other = Certified(mine.run, mine.ended, model, objective.values(mine.run.problem, self.case.rows, model))
+        if len(other.values) != len(mine.values):
             return None
-        value, rounding = (float(sum(getattr(v, name) for v in values)) for name in ("value", "rounding"))
-        return value, rounding, shlex.join([Path(argv[0]).name, *argv[1:]]), theirs.seconds
+        return other.value, other.rounding, shlex.join([Path(argv[0]).name, *argv[1:]]), seconds
 
     def _beside(self, mine: Certified) -> None:
         """Compare a run to LIBSVM's own rule with LIBSVM's: the objective of nu-SVC has no common scale, only times."""

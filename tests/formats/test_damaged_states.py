@@ -42,6 +42,9 @@ DAMAGE = {
     "an array in place of the archive": an_array,
     "scalars for arrays": lambda: repacked(labels=np.array(1), own=np.array(2), factor=np.array(0.5)),
     "gram nan": lambda: repacked(gram=np.full((1, 10), np.nan)),
+    "a factor too few": lambda: repacked(
+        version=np.array(2), own=np.array([1]), factor=np.zeros(0), inverse=np.zeros((1, 1)), w=np.zeros((1, 1))
+    ),
     "a bomb": lambda: repacked(zipfile.ZIP_DEFLATED, gram=np.zeros((1, 10_000_000))),
 }
 

@@ -143,7 +143,7 @@ def _check(name: str, arrays: dict) -> None:
         "count": (k,), "weight": (k,), "first": (k, m), "gram": (g, m * (m + 1) // 2), "past": (m,),
         "factor": arrays["own"].shape,
     }  # fmt: skip
-    if "inverse" in arrays:
+    if "inverse" in arrays and arrays["factor"].shape == shapes["factor"]:  # else refused below
         problems, d = _problems(arrays), m + int(arrays["bias"] >= 0)
         shapes |= {"inverse": (len(set(problems)), d * (d + 1) // 2), "w": (d, len(problems))}
     for key, shape in shapes.items():
