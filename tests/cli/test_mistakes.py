@@ -33,8 +33,6 @@ def svm_predict(capsys):
         ("-s 71 --add d no/m", "can't save model to file no/m: there is no folder no"),
         ("--spark local d no/m", "can't save model to file no/m: there is no folder no"),
         ("d .", "can't save model to file .: it is a directory"),
-        ("d m/", "can't save model to file m/: it is a directory"),
-        ("-t 2 d no/m", "can't save model to file no/m: there is no folder no"),
         ("--solver-log no/l d m", "can't open output file no/l: there is no folder no"),
         ("--plot no/p.svg d m", "can't open output file no/p.svg: there is no folder no"),
     ],
@@ -51,11 +49,6 @@ def test_a_folder_without_permission(svm_train, monkeypatch):
     monkeypatch.setattr(os, "access", lambda path, mode: "closed" not in str(path) and real(path, mode))
     status, out, err = svm_train("d", "closed/m")
     assert (status, out) == (1, "") and ": no permission to write into /" in err
-
-
-@pytest.mark.parametrize("argv", [("-v", 2, "d", "no/m"), ("d", "/dev/null"), ("d", "-")])
-def test_outputs_that_need_no_folder(argv, svm_train):
-    assert svm_train("-q", *argv)[0] == 0
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 from sampling import pairs_in_turn
 
-from svmtool.data.class_statistics import ClassStatistics
 from svmtool.errors import ModelError
-from svmtool.formats.adaptable import state
 from svmtool.formats.models import kernel, linear
 from svmtool.models.linear import LinearModel, sigmoid_notes
 
@@ -45,14 +43,6 @@ def test_kernel(svm_train, place):
     with pytest.raises(ModelError, match="weights overflowed"):
         kernel.write("m", model)
     assert Path("m").read_bytes() == before
-
-
-def test_state(tmp_path):
-    sums = ClassStatistics((), 2)
-    sums.gram[0, 1, 1] = np.inf
-    with pytest.raises(ModelError, match="weights overflowed"):
-        state.write(str(tmp_path / "m"), state.State(71, 1.0, 1.0, (), sums))
-    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

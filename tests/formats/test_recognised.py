@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import lzma
 import sys
 
 import pytest
 
 ROWS = "1 1:1 2:0.5\n-1 1:-1\n"
 ZSTD = bytes.fromhex("28b52ffd0458a100003120313a3120323a302e350a2d3120313a2d310a9b69e501")
-PACKED = [pack(ROWS.encode()) for pack in (gzip.compress, bz2.compress, lzma.compress)]
-
-
 IN = "svmtool convert --from csv FILE OUT converts it\n"
 
 
@@ -23,15 +17,6 @@ def test_zstd_without_a_decoder_is_one_sentence(svm_train, tmp_path, monkeypatch
     (tmp_path / "d").write_bytes(ZSTD)
     reason = "it is compressed by zstd: decompress it (zstd -d), or install Python's zstandard"
     assert svm_train("d", "m") == (1, "", f"can't read d: {reason}\n")
-
-
-def test_compressed_standard_input(command, tmp_path):
-    for packed in (ROWS.encode(), *PACKED):
-        (tmp_path / "d").write_bytes(packed)
-        with open(tmp_path / "d", "rb") as file:
-            whole = command("scale", "-", stdin=file)
-        piped = command("scale", "-", input=packed)
-        assert piped.stdout == whole.stdout == b"1 1:1 2:1 \n-1 1:-1 2:-1 \n"
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,8 @@ from typing import NamedTuple
 import pytest
 from conftest import SHARED
 
+from svmtool.compiled import threads
+
 REFUSED = "the reference misreads this silently; we refuse"
 
 
@@ -102,7 +104,7 @@ def lay_out(case: dict, folder: Path) -> None:
 
 
 def run_inside(case: dict, folder: Path, monkeypatch, **how) -> Outcome:
-    """Call the command's main(), with keywords `how`, in this process, inside `folder`."""
+    """Call the command's main(), with keywords `how`, in this process, inside `folder`; then threads are as before."""
     command = case["tool"].removeprefix("svm-")
     main = importlib.import_module("svmtool.cli." + {"predict": "predict.command"}.get(command, command)).main
     streams = {}
@@ -111,6 +113,7 @@ def run_inside(case: dict, folder: Path, monkeypatch, **how) -> Outcome:
         monkeypatch.setattr(sys, name, streams[name])
     monkeypatch.chdir(folder)
     status = main([str(a) for a in case["args"]], **how)
+    threads.set_count(None)
     texts = {}
     for name, stream in streams.items():
         stream.flush()
