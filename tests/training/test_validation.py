@@ -6,8 +6,9 @@ import subprocess
 
 import numpy as np
 import pytest
-from reference import random_rows, table_of, text_of
+from reference import table_of, text_of
 from solver_suite import TWO_CLASS
+from test_scores import made
 
 from svmtool import registry
 from svmtool.limits import StopFlag
@@ -25,13 +26,6 @@ def validate(table, settings, request, console, stop=None):
 
 SEARCHING = [row.number for row in TWO_CLASS if "-C" in row.supported]
 searching = pytest.mark.parametrize("number", SEARCHING)
-
-
-def made(labels=(1, -1), n: int = 90, d: int = 5, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(seed)
-    X = random_rows(rng, n, d)
-    number = np.argmax(X @ rng.normal(size=(d, len(labels))) + rng.normal(size=(n, len(labels))), axis=1)
-    return X, np.array(labels, dtype=float)[number]
 
 
 def by_hand(X, y, settings: Settings, drawn, weights=None) -> float:
@@ -168,11 +162,6 @@ def test_search_is_the_same_for_any_number_of_threads_and_quiet(svm_train):
     assert outs[0] == outs[1] == (0, outs[2][1], warning) and outs[2][2] == ""
     lines = outs[0][1].splitlines()
     assert svm_train("-C", "-c", 4, "-s", 2, "-q", "d")[1].splitlines() == [lines[0], lines[-1]]
-
-
-def test_heart_scale_as_liblinear_prints_it(svm_train, heart_scale):
-    """223 of 270, as recorded from LIBLINEAR 2.50."""
-    assert svm_train("-s", 2, "-v", 5, heart_scale) == (0, "Cross Validation Accuracy = 82.5926%\n", "")
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # as the commands do
