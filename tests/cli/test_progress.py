@@ -15,7 +15,6 @@ COMMANDS = {
     "train": (["train", "-s", "2", "-", "m1"], "reading: "),
     "predict": (["predict", "-", "model", "o"], "predicting: "),
     "convert": (["convert", "--no-label", "-", "c"], "reading: "),
-    "report": (["report", "model", "-", "-o", "page"], "reading: "),
 }
 
 
@@ -23,7 +22,7 @@ def test_commands_on_terminals_of_many_widths(tmp_path, command):
     """The input comes once the progress has been seen; afterwards the screen holds messages alone."""
     (tmp_path / "d").write_bytes(ROWS)
     assert command("train", "-q", "d", "model").returncode == 0
-    widths = iter((40, 20, 160, 0))
+    widths = iter((40, 20, 0))
     runs = {name: Screen(["-m", "svmtool", *argv], tmp_path, next(widths)) for name, (argv, _) in COMMANDS.items()}
     for name, screen in runs.items():
         with case_of(name):
@@ -33,7 +32,7 @@ def test_commands_on_terminals_of_many_widths(tmp_path, command):
             status, out, lines = screen.end(ROWS)
             assert status == 0 and b"\r" not in out and b"\x1b" not in out
             assert not [line for line in lines if "00:0" in line or "|" in line]
-            assert bool(lines) == (name in ("convert", "report")), lines  # their messages
+            assert bool(lines) == (name == "convert"), lines  # its message
 
 
 # Parts and messages as standard input says.
@@ -52,13 +51,8 @@ def work():
             if word == "out": console.out(text + chr(10))
             if word == "part": console.out(text)
             if word == "err": console.warn(text)
-            if word == "exec": exec(text)
-            if word == "fail": raise KeyboardInterrupt
     return 0
-try:
-    console.run(work, str, "")
-finally:
-    print(end="", flush=True)
+console.run(work, str, "")
 """
 
 
@@ -104,28 +98,16 @@ def test_messages_and_bars(tmp_path):
 
 @pytest.mark.parametrize("stdout", [False, True], ids=["pipe", "terminal"])
 def test_ctrl_c_leaves_one_line(stdout, tmp_path):
-    """Where Ctrl-C ends the process, where it is an exception, and where a solver ends."""
-    (tmp_path / "d").write_bytes(ROWS)
-    raised = "from svmtool.cli import entry; entry._main_of = lambda c: lambda a: exec(open('played').read(), {}); "
-    (tmp_path / "played").write_text(PLAYED)
-    runs = {
-        "scale": (["-m", "svmtool", "scale", "-"], b"\x03", ["interrupted"]),
-        "train": (["-m", "svmtool", "train", "-", "m"], b"\x03", ["interrupted: no model is written"]),
-        "stream": (["-m", "svmtool", "convert", "--no-label", "-", "c"], b"\x03", ["interrupted"]),
-        "raised": (["-c", raised + "entry.start('train', [])"], b"", ["interrupted"]),
-    }
-    if stdout:
-        del runs["scale"]  # its rows go there
-    screens = {name: Screen(argv, tmp_path, 50, stdout) for name, (argv, _, _) in runs.items()}
-    for name, (_, key, wanted) in runs.items():
-        with case_of(name):
-            screen = screens[name]
+    """Where Ctrl-C ends the process, and where a solver ends."""
+    runs = {"convert --no-label - c": "interrupted", "train - m": "interrupted: no model is written"}
+    screens = {line: Screen(["-m", "svmtool", *line.split()], tmp_path, 50, stdout) for line in runs}
+    for line, screen in screens.items():
+        with case_of(line):
             screen.until(lambda lines: lines and "00:" in lines[-1])
-            os.write(screen.terminal, key)
-            if key:
-                while screen.read(60.0):
-                    pass
-            assert screen.end(b"" if key else b"fail\n")[2] == wanted
+            os.write(screen.terminal, b"\x03")
+            while screen.read(60.0):
+                pass
+            assert screen.end()[2] == [runs[line]]
 
 
 def test_a_process_in_the_background_draws_nothing(tmp_path):

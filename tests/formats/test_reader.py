@@ -131,6 +131,13 @@ def test_compressed(tmp_path, pack):
             svmlight.read(str(path))
 
 
+def test_a_value_above_the_range_of_float32_is_refused_with_its_line(tmp_path):
+    (tmp_path / "d").write_text("+1 1:0.1 3:2.5\n+1 2:-4e38\n")
+    with pytest.raises(DataError, match=r"line 2: .*d: token '2:.*too large for float32"):
+        svmlight.read(str(tmp_path / "d"), dtype="f4")
+    assert svmlight.read(str(tmp_path / "d")).values[-1] == -4e38
+
+
 def test_file_that_cannot_be_opened(tmp_path):
     for name in (str(tmp_path / "absent"), ""):
         with pytest.raises(SvmtoolError) as caught:
