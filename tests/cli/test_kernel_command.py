@@ -170,7 +170,6 @@ def test_ctrl_c_leaves_a_model(sets):
         ("-t 2", "1 1:1e200\n-1 1:1\n", "feature values up to 1e+200 at a cost of 1 overflow in the kernel"),
         ("-t 1 -d 300", "1 1:100\n-1 1:1\n", "feature values up to 100 at a cost of 1 overflow in the kernel"),
         ("-t 4", "1 0:1 1:1e300 2:-1.7e308\n-1 0:2 1:-1.7e308 2:1.7e308\n", "feature values up to 1.7e+308 at a cost"),
-        ("-t 2 -c 1e200", "1 1:1\n-1 1:1\n", "feature values up to 1 at a cost of 1e+200 overflow in the kernel"),
     ],
 )
 def test_refusals(argv, data, sentence, svm_train, tmp_path):

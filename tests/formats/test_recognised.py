@@ -23,7 +23,6 @@ def test_zstd_without_a_decoder_is_one_sentence(svm_train, tmp_path, monkeypatch
     "text, end",
     [
         ("y,height,width\n1,0.5,2\n", "this looks like CSV: " + IN),
-        ("1,0.5,2\n", "this looks like CSV: " + IN),
         ("1\t0.5\t2\n", "a table with tabs: " + IN.replace("csv", "tsv")),
         ("\ufeff1 1:1\n", "the file begins with a byte-order mark (BOM): save it as UTF-8 without one\n"),
         ("@relation iris\n", "this is an ARFF file: save it as CSV, then " + IN),

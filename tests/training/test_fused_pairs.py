@@ -44,7 +44,7 @@ class Together(Fitting):
         raise AssertionError("a pair was solved alone")
 
 
-@pytest.mark.parametrize(("row", "kernel"), pairs_in_turn(ROWS + SQUARES, list(KERNELS), 2))
+@pytest.mark.parametrize(("row", "kernel"), pairs_in_turn(ROWS + SQUARES, list(KERNELS)))
 def test_answers_are_those_of_each_pairs_own_flow(row, kernel):
     for features in (5, 300):
         data = classes(KERNELS[kernel], features=features)

@@ -77,21 +77,21 @@ def test_no_C_exceeds_the_bound(solver, labels):
 
 def test_the_command_prints_the_bound(svm_train):
     status, out, err = svm_train(
-        "-C", "-v", 3, "-s", 3, "--guarantee", 2, "-c", 0.01, "d", data=text_of(*made((1, -1)))
+        "-C", "-v", 3, "-s", 3, "--guarantee", 10, "-c", 0.01, "d", data=text_of(*made((1, -1), 40))
     )
     lines = out.splitlines()
     assert (status, err) == (0, "") and lines[-1].startswith("No C from 0.01 to 1024 has a CV accuracy above ")
     assert lines[-2].startswith("Best C = ") and lines[-1].endswith(f"values of C: {len(lines) - 3}")
     best, bound = (float(line.split("%")[0].split()[-1]) for line in lines[-2:])
-    assert best <= bound <= best + 2.0
+    assert best <= bound <= best + 10.0
 
 
 def test_python_searches_as_the_command():
-    X, y = made((1, -1))
-    found = svmtool.search_C(X, y, 3, folds=3, guarantee=5.0, C=0.01)
+    X, y = made((1, -1), 40)
+    found = svmtool.search_C(X, y, 3, folds=3, guarantee=15.0, C=0.01)
     table, settings = table_of(X, y), Settings.of(solver=3)
-    same = guarantee.search(Folds(table, settings, 3), settings, 5.0, StopFlag(), first_C=0.01)
-    assert (found.best, found.bound) == (same.best, same.bound) and found.bound <= found.best.score + 0.05 + TINY
+    same = guarantee.search(Folds(table, settings, 3), settings, 15.0, StopFlag(), first_C=0.01)
+    assert (found.best, found.bound) == (same.best, same.bound) and found.bound <= found.best.score + 0.15 + TINY
     assert svmtool.search_C(X, y, 2).bound is None
     for keywords, message in (({"gap": 1e-3}, "gap"), ({"solver": 5}, "has no guarantee")):
         with pytest.raises(ValueError, match=message):

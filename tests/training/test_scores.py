@@ -61,7 +61,7 @@ def test_metrics_of_regressions(svm_train):
 
 def test_search_by_a_score_takes_the_best_of_that_score(svm_train):
     X, y = made(n=60)
-    asked = ("-s", 2, "-C", "-c", 0.25, "-v", 3)
+    asked = ("-s", 2, "-C", "-c", 16, "-v", 3)
     plain = svm_train(*asked, "d", data=text_of(X, y))
     assert svm_train(*asked, "--score", "accuracy", "d") == plain
     for score, title in (("auc", "AUC"), ("balanced-accuracy", "balanced accuracy")):
@@ -72,7 +72,7 @@ def test_search_by_a_score_takes_the_best_of_that_score(svm_train):
         assert f"  CV {title} = {best:g}" in out.splitlines()[-1]
         C = next(line for line in out.splitlines() if line.endswith(f"={best:g}"))
         assert f"Best C = {2.0 ** float(C.partition('=')[2].split()[0]):g} " in out
-    status, out, _ = svm_train("-s", 2, "-C", "-b", 1, "-v", 3, "-c", 1, "--score", "log-loss", "d")
+    status, out, _ = svm_train("-s", 2, "-C", "-b", 1, "-v", 3, "-c", 16, "--score", "log-loss", "d")
     losses = [float(line.rpartition("=")[2]) for line in out.splitlines() if line.startswith("log2c")]
     assert status == 0 and out.splitlines()[-1].endswith(f"CV log loss = {min(losses):g}")
 
