@@ -62,7 +62,7 @@ def test_labels_in_liblinears_order(labels, wanted):
     assert share >= (1.0 if len(wanted) == 1 else 0.7 if len(wanted) < 4 else 0.3)
 
 
-@pytest.mark.parametrize("number", NUMBERS[::2])
+@pytest.mark.parametrize("number", NUMBERS[::3])
 def test_weights_of_classes(number):
     """One against the rest has them for the positives only, two classes on both sides."""
     X, y = made(2, [3, 1, 2])
