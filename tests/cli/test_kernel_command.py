@@ -1,4 +1,4 @@
-"""svm-train with kernels: LIBSVM's lines, models, folds, probabilities (errors: test_kernel_command_errors.py)."""
+"""svm-train with kernels: LIBSVM's lines, models, folds, probabilities, errors and warnings."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from compat_cases import NUMBER, same_text, without_notes, without_path
 from conftest import libsvm_program
+from reference import text_of
 from sampling import pairs_in_turn
 
 from svmtool.formats.svmlight import table
@@ -28,17 +29,15 @@ def sets(tmp_path):
     """Files of random rows: four classes, two classes, numbers as labels, and kernel values of the first."""
     rng = np.random.default_rng(5)
 
-    def write(name: str, labels, X) -> None:
-        rows = (" ".join(f"{k + 1}:{v:.6g}" for k, v in enumerate(x) if v) for x in X)
-        (tmp_path / name).write_text("".join(f"{y:g} {row}\n" for y, row in zip(labels, rows, strict=True)))
-
     X = rng.standard_normal((72, 5)) * (rng.random((72, 5)) < 0.8)
     y = np.array([3, 1, 7, -2])[np.arange(72) % 4]
     for k, label in enumerate((3, 1, 7, -2)):
         X[y == label, k] += 1.5
-    write("four", y, X)
-    write("two", np.where(X[:, 0] + 0.8 * rng.standard_normal(72) > 0.5, 1, -1), X)
-    write("numbers", np.round(2 * X[:, 0] - X[:, 1] ** 2 + 0.1 * rng.standard_normal(72), 5), X)
+    X = X.round(5)
+    two = np.where(X[:, 0] + 0.8 * rng.standard_normal(72) > 0.5, 1, -1)
+    numbers = np.round(2 * X[:, 0] - X[:, 1] ** 2 + 0.1 * rng.standard_normal(72), 5)
+    for name, labels in (("four", y), ("two", two), ("numbers", numbers)):
+        (tmp_path / name).write_text(text_of(X, labels))
     K = np.exp(-0.3 * np.sum((X[:, None] - X[None]) ** 2, axis=2))
     values = (" ".join(f"{j + 1}:{v:.12g}" for j, v in enumerate(row)) for row in K)
     (tmp_path / "kernel").write_text("".join(f"{y[i]} 0:{i + 1} {row}\n" for i, row in enumerate(values)))
@@ -105,13 +104,6 @@ def test_gamma_is_one_over_the_largest_index(svm_train, tmp_path):
         assert f"\ngamma {gamma}\n" in (tmp_path / "m").read_text()
 
 
-def test_notes_record_options_and_certificate(svm_train, tmp_path):
-    svm_train("-q", "-t", "1", "-d", "2", "-c", "3", "d", "m", data="1 1:1\n-1 8:2\n")
-    notes = [line for line in (tmp_path / "m").read_text().splitlines() if line.startswith("#")]
-    assert notes[0].endswith(": -s 0 (c_svc) -t 1 (polynomial) -c 3 -e 0.001")
-    assert LINE.match(notes[1][2:] + "\n") and notes[-2].startswith("# Stopped: ")
-
-
 def test_precomputed_is_the_kernel_it_was_computed_from(sets, svm_train):
     outs = []
     for argv in (["-t", "2", "-g", "0.3", "four"], ["-t", "4", "kernel"]):
@@ -130,12 +122,9 @@ def test_precomputed_is_the_kernel_it_was_computed_from(sets, svm_train):
     "data, sentence",
     [
         ("1 0:1 1:1 2:.5\n-1 1:.5\n", "Wrong input format: first column must be 0:sample_serial_number: d, line 2: "),
-        ("1\n-1\n", "Wrong input format: first column must be 0:sample_serial_number: d, line 1: "),
         ("1 0:0 1:1 2:.5\n-1 0:2 1:.5 2:1\n", "Wrong input format: sample_serial_number out of range: d, line 1: "),
-        ("1 0:1 1:1 2:.5\n-1 0:3 1:.5 2:1\n", "Wrong input format: sample_serial_number out of range: d, line 2: "),
         ("1 0:1 1:1 2:.5\n-1 0:1.5 1:.5 2:1\n", "Wrong input format: sample_serial_number out of range: d, line 2: "),
         ("1 0:1 1:1 2:.5\n-1 0:2 2:1\n", "Wrong input format: d, line 2: -t 4 needs all kernel values from 1: to 2:"),
-        ("1 0:1 1:1\n-1 0:2 1:.5 2:1\n", "Wrong input format: d, line 1: -t 4 needs all kernel values from 1: to 2:"),
         ("1 0:1 1:1 2:.5\n-1 0:2 1:.1 2:1\n", "Wrong input format: d, line 1: the kernel values are not symmetric"),
         ("1 0:1 0:1\n", "Wrong input format at line 1: d: token '0:1': the index appears twice"),
         ("1 -1:1 0:1\n", "Wrong input format at line 1: d: token '-1:1': indices start at 0"),
@@ -168,3 +157,54 @@ def test_ctrl_c_leaves_a_model(sets):
     assert done.status is INTERRUPTED and done.lacking == "interrupted"
     assert done.model.labels == (3, 1, 7, -2) and done.model.probA is None
     assert [f.result.iterations for f in done.solved] == [0] * 6
+
+
+@pytest.mark.parametrize(
+    "argv, data, sentence",
+    [
+        ("-t 2", "", "d has no rows: there is nothing to train on"),
+        ("-t 2 -v 2", "1 1:1\n", "cross-validation needs at least two rows of data, here there are 1"),
+        ("-t 2", "1.2 1:1\n1.9 1:2\n", "labels 1.2 and 1.9 would both become class 1"),
+        ("-t 2", "1 1:1\n-3e9 1:2\n", "label -3000000000 does not fit into 32 bits"),
+        ("-t 2", "1 0:1\n", "Wrong input format at line 1: d: token '0:1': indices start at 1"),
+        ("-t 2", "1 1:1e200\n-1 1:1\n", "feature values up to 1e+200 at a cost of 1 overflow in the kernel"),
+        ("-t 1 -d 300", "1 1:100\n-1 1:1\n", "feature values up to 100 at a cost of 1 overflow in the kernel"),
+        ("-t 4", "1 0:1 1:1e300 2:-1.7e308\n-1 0:2 1:-1.7e308 2:1.7e308\n", "feature values up to 1.7e+308 at a cost"),
+    ],
+)
+def test_refusals(argv, data, sentence, svm_train, tmp_path):
+    (tmp_path / "m").write_text("as it was")
+    status, out, err = svm_train(*argv.split(), "d", "m", data=data)
+    assert (status, out) == (1, "") and err.removeprefix("d: ").startswith(sentence)
+    assert err.count("\n") == 1 and (tmp_path / "m").read_text() == "as it was"
+
+
+@pytest.mark.parametrize("argv", ["-s 21", "-s 2", "-s 3", "-s 40"])
+def test_weights_that_overflow_are_named(argv, svm_train, tmp_path):
+    (tmp_path / "w").write_text("1\n1e300\n")
+    status, out, err = svm_train(*argv.split(), "--weights", "w", "d", "m", data="1 1:1e30\n-1 1:-1\n")
+    assert (status, out) == (1, "") and "or smaller --weights: the largest is 1e+300" in err and err.count("\n") == 1
+
+
+def test_a_margin_of_nothing_is_reported(svm_train, tmp_path):
+    """LIBSVM writes inf and nan here."""
+    status, out, err = svm_train("-t", "2", "-s", "1", "d", "m", data="1 1:1\n-1 1:1\n")
+    assert status == 0 and "\nC = inf\n" in out
+    assert err.startswith("WARNING: classes 1 and -1: nu-SVC finds no margin between them at -n 0.5 (r = 0): ")
+    assert "\nrho 0\n" in (tmp_path / "m").read_text()
+
+
+def test_warnings_about_pairs_of_classes_name_a_few(svm_train):
+    """Five classes with identical rows: no pair has a margin."""
+    data = "".join(f"{label} 1:1\n" for label in range(5))
+    status, _, err = svm_train("-t", "2", "-s", "1", "d", "m", data=data)
+    assert status == 0
+    lines = err.splitlines()
+    assert len(lines) == 6 and all(line.startswith("WARNING: classes 0 and ") for line in lines[:4])
+    assert lines[-1] == "WARNING: 5 other pairs of classes, of 10 in all, have such a warning too"
+
+
+def test_too_many_folds_are_reported(svm_train):
+    assert svm_train("-t", "2", "-q", "-v", "5", "d", data="1 1:1\n-1 1:2\n1 1:1.5\n")[2] == (
+        "WARNING: # folds (5) > # data (3). Will use # folds = # data instead (i.e., leave-one-out cross validation)\n"
+    )

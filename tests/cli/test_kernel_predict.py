@@ -11,7 +11,6 @@ import pytest
 from kernel_models import GOOD, HEADER, KERNELS, decisions, kernel_value, random_model
 
 from svmtool.cli.predict import kernel as predict_kernel
-from svmtool.compiled import threads
 from svmtool.formats.models import kernel as kernel_model
 
 # predict_usage: the text is ours (test_predict.py)
@@ -21,12 +20,6 @@ SIGMOID = GOOD.replace("nr_sv", "probA -2\nprobB 0.1\nnr_sv")
 REGRESSION = "svm_type nu_svr\nkernel_type linear\nnr_class 2\ntotal_sv 1\nrho -0.5\nprobA 0.25\nSV\n0.5 1:1 \n"
 ONE_CLASS = "svm_type one_class\nkernel_type linear\nnr_class 2\ntotal_sv 1\nrho 0\nSV\n1 1:1 \n"
 GIVEN = HEADER.replace("rbf", "precomputed").replace("gamma 0.5\n", "") + "1 0:1 \n-1 0:3 \n"
-
-
-@pytest.fixture(autouse=True)
-def threads_as_before():
-    yield
-    threads.set_count(None)
 
 
 @pytest.fixture

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import pytest
 from command_fields import changed_fields
-from conftest import REPOSITORY
 
 from svmtool import registry
-from svmtool.cli.arguments import scan
-from svmtool.cli.arguments.linear import _CHOOSES_KERNEL, LIBLINEAR_SEARCHES, parse
-from svmtool.cli.train import main
+from svmtool.cli.arguments.linear import parse
+from svmtool.cli.train import BRIEF, main
 from svmtool.errors import SvmtoolError, UsageError
 from svmtool.params import Settings
 
@@ -33,17 +31,12 @@ def changed(line: str) -> dict:
         ("-w1 5 -w1 2 -w-1 .5 d", {"class_weights": ((1, 5.0), (1, 2.0), (-1, 0.5))}),
         ("-w1.7 5 -w 3 d", {"class_weights": ((1, 5.0), (0, 3.0))}),
         ("-v 5.9 d", {"folds": 5}), ("-C d", {"find_C": True, "solver": 2}), ("-p 0.2 -n 0.3 d", {"p": 0.2, "nu": 0.3}),
-        ("-W w -i m d", {"weights": "w", "initial_model": "m"}),
-        ("--weights w --initial-model=m d", {"weights": "w", "initial_model": "m"}),
+        ("-W w --initial-model=m d", {"weights": "w", "initial_model": "m"}),
         ("--gap 1e-4 --max-seconds=2.5 --max-iter 7 d", {"gap": 1e-4, "max_seconds": 2.5, "max_iter": 7}),
         ("-s 31 d", {"solver": 31, "bias": 1.0, "regularize_bias": False, "method": "paper"}),
         ("-s 30 -B -1 d", {"solver": 30, "method": "paper"}), ("-s 30 --method fast -B -1 d", {"solver": 30}),
-        ("-s alm --loss-power 2.5 --mu merit --objective-change 1e-3 -B 2 d",
-         {"solver": 30, "method": "paper", "bias": 2.0, "loss_power": 2.5, "mu": "merit", "objective_change": 1e-3}),
         ("-b 1 d", {"probability": True}), ("-b 1 -b 0 d", {}), ("-s 13 -b 0 d", {"solver": 13}),
-        ("--probability=1 -v 3 d", {"probability": True, "folds": 3}),
-        ("-s nesvm --no-homotopy --mu 0.5 -B 2 d",
-         {"solver": 50, "method": "paper", "bias": 2.0, "mu": 0.5, "homotopy": False}),
+        ("-s nesvm --no-homotopy -B 2 d", {"solver": 50, "method": "paper", "bias": 2.0, "homotopy": False}),
     ],
 )  # fmt: skip
 def test_settings(line, expected):
@@ -76,7 +69,8 @@ NO_SEARCH = "Warm-start parameter search only available for -s 0, -s 2 and -s 11
         ("--scores s d", "unknown option: --scores: it is an option of svm-predict; did you mean --score?"),
         ("-v x d", "n-fold cross validation: n must >= 2"), ("-v 1 -z d", "n-fold cross validation: n must >= 2"),
         ("-z 1 -v 1 d", "unknown option: -z"), ("-C -s 1 d", f"{NO_SEARCH}; --grid compares values of C with -s 1"),
-        ("-C -s 8 d", NO_SEARCH), ("-C -s 21 d", NO_SEARCH),
+        ("-C -s 8 d", NO_SEARCH), ("-t 2 -Z 1 d", "Unknown option: -Z"), ("-t 2 -c10 d", NO_FILE),
+        ("-t 2 --gama 1 d", "Unknown option: --gama: did you mean -g?"), ("-t 2 -g", "-g needs a value"),
     ],
 )  # fmt: skip
 def test_usage_is_shown(line, sentence, capsys):
@@ -88,31 +82,30 @@ def test_usage_is_shown(line, sentence, capsys):
     assert err == (sentence + "\n" if sentence else "")
     assert out.startswith("Usage: train [options] training_set_file [model_file]\n")
     assert out.count("Usage:") == 1
-    assert sentence == "" or out.count("\n") + err.count("\n") <= 5, "the message is not lost behind the usage"
+    assert sentence == "" or out == BRIEF, "the message is not lost behind the usage"
 
 
 @pytest.mark.parametrize(
     "line, part",
     [
-        ("-s 31 --loss-power 0.5 d", "--loss-power 0.5: must be a number >= 1"),
         ("-s 30 --mu balance d", "--mu balance is gone: use --mu merit"),
         ("-s 30 --inner-steps 3 d", "--inner-steps is gone: -s 30 runs the paper's one gradient step"),
         ("-s 30 --method fast --mu 0.5 d", "solver 30 (alm) does not support --mu: use --method paper"),
-        ("-s 52 --mu 1 d", "solver 52 (nesvm-ls) --method paper does not support --mu: use -s 30, 31, 50 or 51"),
         ("-s abc d", f"unknown solver type: abc: use -s {registry.in_words(registry.SOLVERS)}"),
         ("-w3000000000 1 d", "not an integer of 32 bits"),
         ("-s mfm d", "unknown solver type: mfm: did you mean mfn (-s 40)?"),
         ("-t 0 -s epsilon-svr d", "has no kernel: did you mean epsilon_svr (-s 3)?"),
-        *((f"{words} d", f"{words}: must be a number > 0") for words in
-          ("--gap 0", "--gap nan", "--gap x", "--max-seconds inf", "--max-seconds 0")),
-        *((f"{words} d", f"{words}: must be an integer >= ") for words in
-          ("--max-iter 0", "--max-iter 1.5", "--seed -1", "--threads 0")),
+        *((f"{words} d", f"{words}: must be a number > 0") for words in ("--gap 0", "--gap nan", "--max-seconds inf")),
+        *((f"{words} d", f"{words}: must be an integer >= ") for words in ("--max-iter 1.5", "--seed -1")),
         ("--threads", "--threads needs a value: --threads N"),
         ("--spark= d", "--spark needs a master's URL"),
         ("--strict=1 d", "--strict takes no value"),
         ("--stratified d", "--stratified needs -v or -C"),
-        ("-s 40 -p 1 d", "solver 40 (mfn) --method paper does not support -p: use -s 11, 12 or 13"),
         ("d --gap 1", "--gap must come before the data file"),
+        ("-t 2 -s 30 d", "-s 30 has no kernel"),
+        ("-t 2 --sgd-rows 1 d", "solver 0 (c_svc) does not support --sgd-rows"),
+        ("-s 2 --sgd-rows 1 d", "--sgd-rows needs a kernel"),
+        ("-t 2 --loss-power 1 d", "--loss-power is for linear models"),
     ],
 )  # fmt: skip
 def test_one_sentence_refuses(line, part, capsys):
@@ -126,7 +119,8 @@ def test_one_sentence_refuses(line, part, capsys):
 
 
 def test_value_that_c_reads_in_part_is_named():
-    assert parse(["-c", "1O", "d"]).notes == ("WARNING: -c 1O: read as 1",)
+    for number in ("1O", "1_0"):  # Python's int() would accept 1_0
+        assert parse(["-c", number, "d"]).notes == (f"WARNING: -c {number}: read as 1",)
     assert parse(["-C", "-v", "3 folds", "d"]).notes == (
         "WARNING: -v 3 folds: read as 3",
         "Solver not specified. Using -s 2",
@@ -146,19 +140,6 @@ def test_answers_that_need_no_data(line, beginning, capsys):
     assert main(line.split()) == 0
     out, err = capsys.readouterr()
     assert out.startswith(beginning) and err == ""
-
-
-def test_the_page_for_users_of_liblinear_names_every_option_that_differs():
-    page = (REPOSITORY / "docs" / "from-liblinear.md").read_text()
-    table = page.partition("## Options that differ")[2].partition("\n## ")[0]
-    rows = {line.split("|")[1]: line for line in table.splitlines() if line.startswith("| `")}
-    letters = {*scan.Scan.letters, *scan.Scan.long_letters, *_CHOOSES_KERNEL}
-    for letter in letters - set("scpneBRwvCq"):  # LIBLINEAR's own
-        assert any(f"`-{letter}" in options for options in rows), letter
-    for option, known in (("-C", LIBLINEAR_SEARCHES), ("-R", (0, 2, 5, 6, 11))):
-        row = next(line for options, line in rows.items() if options == f" `{option}` ")
-        more = [r.number for r in registry.supporting(option) if r.number not in known]
-        assert row.rpartition(" also ")[2] == ", ".join(f"`{'-s ' * (k == more[0])}{k}`" for k in more) + " |"
 
 
 def test_threads_of_multi_core_liblinear(svm_train, tmp_path):

@@ -10,11 +10,8 @@ import compat_cases
 import numpy as np
 import pytest
 
-from svmtool.compiled import threads
 from svmtool.formats import scored_text
 from svmtool.formats.models import linear
-from svmtool.formats.models.text import load
-from svmtool.formats.source import open_source
 from svmtool.formats.svmlight import table as svmlight
 from svmtool.metrics import SAME_PREDICTIONS
 from svmtool.models.linear import LinearModel
@@ -24,12 +21,6 @@ CASES = [c for c in compat_cases.cases("liblinear") if c["tool"] == "predict" an
 TWO = "solver_type L2R_LR\nnr_class 2\nlabel 1 -1\nnr_feature 2\nbias -1\nw\n0.5 \n-0.25 \n"
 ROWS = "+1 1:1 2:0.5\n-1 1:-1 2:0.25\n0 2:1\n"
 ANSWERS = "1\n-1\n-1\n"
-
-
-@pytest.fixture(autouse=True)
-def threads_as_before():
-    yield
-    threads.set_count(None)
 
 
 @pytest.fixture
@@ -78,31 +69,10 @@ def test_options_are_read_as_the_reference_reads_them(run, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "argv, missing",
-    [((), ""), (("-b",), "-b needs a value: 0 or 1"), (("-q",), "test_file is missing"),
-     (("t",), "model_file is missing")],
-)  # fmt: skip
-def test_too_little_shows_usage(argv, missing, run):
-    got = run(*argv)
-    assert got.exit == 1 and got.stderr.startswith(missing) and got.stderr.count("\n") == bool(argv)
-    assert got.stdout.startswith("Usage: predict [options] test_file model_file output_file\n")
-
-
-@pytest.mark.parametrize(
-    "argv, advice",
-    [(("--score", "x"), ": it is an option of svm-train; did you mean --scores?"), (("-z",), ""),
-     (("--thread=2",), ": did you mean --threads?"), (("--cost", "1"), ": it is an option of svm-train")],
-)  # fmt: skip
-def test_unknown_options_are_named(argv, advice, run):
-    got = run(*argv, "t", "m", "o")
-    assert got.exit == 1 and got.stdout.count("\n") == 2
-    assert got.stderr == f"unknown option: {argv[0]}{advice}\n"
-
-
-@pytest.mark.parametrize(
     ("line", "sentence"),
     [("--threads 0 t m o", "ERROR: --threads 0: "), ("--threads=x t m o", "ERROR: --threads x: "),
      ("--scores", "ERROR: --scores "), ("--scores o t m o", "ERROR: --scores and output_file are both o\n"),
+     ("-q", "test_file is missing"), ("--thread=2 t m o", "unknown option: --thread=2: did you mean --threads?\n"),
      ("- - o", "ERROR: test_file and model_file cannot both"), ("t none o", "the model has no classes")],
 )  # fmt: skip
 def test_bad_lines_are_one_sentence(line, sentence, run, tmp_path):
@@ -143,23 +113,20 @@ def test_an_empty_test_file(run, tmp_path):
 def naive_decisions(model: LinearModel, rows: list[tuple[float, dict[int, float]]]) -> np.ndarray:
     """w.x summed from left to right."""
     out = np.zeros((len(rows), model.columns))
-    for i, (_, x) in enumerate(rows):
-        for c in range(model.columns):
-            total = 0.0
-            for index, value in x.items():
-                if index <= model.n_features:
-                    total += model.W[index - 1, c] * value
-            if model.bias >= 0:
-                total += model.W[model.n_features, c] * model.bias
-            out[i, c] = total - (model.rho if model.word == "ONECLASS_SVM" else 0)
-    return out
+    for total, (_, x) in zip(out, rows, strict=True):
+        for index, value in x.items():
+            if index <= model.n_features:
+                total += model.W[index - 1] * value
+        if model.bias >= 0:
+            total += model.W[model.n_features] * model.bias
+    return out - (model.rho if model.word == "ONECLASS_SVM" else 0)
 
 
 @pytest.mark.parametrize(
     ("word", "bias", "n_threads"),
     [("L2R_LR", -1.0, 3), ("MCSVM_CS", 2.5, 1), ("L2R_L2LOSS_SVR", 0.0, 3), ("ONECLASS_SVM", 2.5, 3)],
 )
-def test_scores_do_not_depend_on_blocks_threads_or_the_way_in(word, bias, n_threads, tmp_path, monkeypatch):
+def test_scores_do_not_depend_on_blocks_threads_or_the_way_in(word, bias, n_threads, run, tmp_path, monkeypatch):
     random = np.random.default_rng(3)
     rows = []
     for _ in range(100):
@@ -178,25 +145,14 @@ def test_scores_do_not_depend_on_blocks_threads_or_the_way_in(word, bias, n_thre
     wanted = naive_decisions(model, rows)
     (tmp_path / "t").write_bytes(text)
     (tmp_path / "t.gz").write_bytes(gzip.compress(text + b"\n"))
-    path = str(tmp_path / "m")
-    linear.write(path, model)
-    with load(path) as opened:
-        stored = linear.parse(opened)
-    threads.set_count(n_threads)
+    linear.write(str(tmp_path / "m"), model)
     for block, group in ((1 << 18, 64), (300, 2), (40, 64)):
         monkeypatch.setattr(scored_text, "SCORED_BYTES", block)
         monkeypatch.setattr(scored_text, "GROUP_BLOCKS", group)
         for name in ("t", "t.gz"):
-            with open_source(str(tmp_path / name)) as source:
-                parts = [
-                    (list(b.labels.items[: b.n]), list(b.decisions.items[: b.n * columns]))
-                    for b in scored_text.scored_blocks(source, stored)
-                ]
-            assert [y for labels, _ in parts for y in labels] == [y for y, _ in rows]
-            assert [d for _, decisions in parts for d in decisions] == wanted.reshape(-1).tolist()
-    table = svmlight.read(str(tmp_path / "t"))
-    assert model.decision_values(table).tolist() == wanted.tolist()
-    assert linear.read(path).predict(table).tolist() == model.labels_from(wanted).tolist()
+            run("-q", "--threads", str(n_threads), "--scores", "s", name, "m", "o")
+            assert np.loadtxt(tmp_path / "s", ndmin=2).reshape(wanted.shape).tolist() == wanted.tolist()
+    assert model.decision_values(svmlight.read(str(tmp_path / "t"))).tolist() == wanted.tolist()
 
 
 def test_nan_decides_as_in_the_reference():

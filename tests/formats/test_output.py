@@ -7,6 +7,7 @@ import signal
 import stat
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -19,10 +20,6 @@ def fresh(monkeypatch, tmp_path):
     """Resets the state to that of a new process."""
     monkeypatch.setattr(output, "_tidied", set())
     monkeypatch.chdir(tmp_path)
-
-
-def names(folder) -> list[str]:
-    return sorted(os.listdir(folder))
 
 
 @pytest.mark.parametrize("mode", [None, 0o604])
@@ -38,7 +35,7 @@ def test_a_new_file_takes_the_umask_and_an_old_one_keeps_its_mode(tmp_path, mode
             assert path.read_bytes() == b"old" if mode else not path.exists()
     finally:
         os.umask(before)
-    assert path.read_bytes() == b"new" and names(tmp_path) == ["f"]
+    assert path.read_bytes() == b"new" and os.listdir() == ["f"]
     assert stat.S_IMODE(path.stat().st_mode) == (mode or 0o640)
 
 
@@ -50,8 +47,7 @@ def test_old_file_survives_a_failure(tmp_path, error):
         with output.replacing(str(path)) as file:
             file.write(b"half of the n")
             raise error
-    assert path.read_bytes() == b"old"
-    assert names(tmp_path) == ["f"]
+    assert path.read_bytes() == b"old" and os.listdir() == ["f"]
 
 
 @pytest.mark.parametrize(("name", "flags"), [("-", []), ("/dev/stdout", ["-u"])])
@@ -97,6 +93,19 @@ def test_the_file_of_a_live_run_stays():
         assert sorted(os.listdir()) == sorted([name, "m"])
         first.write(b"first")
     assert os.listdir() == ["m"] and Path("m").read_bytes() == b"first"
+
+
+def test_threads_with_one_output_all_succeed():
+    def writes(number: int) -> None:
+        for _ in range(20):
+            output._tidied.clear()  # each write tidies up, as the first of a process does
+            with output.replacing("m") as file:
+                file.write(b"%d\n" % number * 9999)
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(writes, range(4)))
+    lines = Path("m").read_bytes().split()
+    assert os.listdir() == ["m"] and len(lines) == 9999 and len(set(lines)) == 1
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reading import blocks
+from reading import blocks, rows_in
 
 from svmtool.compiled import threads
-from svmtool.data.dataset import Dataset
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats.svmlight import table as svmlight
 
@@ -25,44 +24,8 @@ relaxed = settings(deadline=None, max_examples=30)
 # --- references -----------------------------------------------------------------
 
 
-def naive(rows: list[tuple[float, dict[int, float]]]) -> Dataset:
-    """The Dataset of rows given as (label, {index starting at 1: value})."""
-    labels = np.array([label for label, _ in rows], float)
-    indptr = np.cumsum([0] + [len(pairs) for _, pairs in rows]).astype(np.int64)
-    indices = np.array([i - 1 for _, pairs in rows for i in pairs], np.int32)
-    values = np.array([v for _, pairs in rows for v in pairs.values()], float)
-    return Dataset(labels, indptr, indices, values, max((i for _, pairs in rows for i in pairs), default=0))
-
-
 def bits(a: np.ndarray) -> list[int]:
     return np.ascontiguousarray(a).view(np.int64).tolist()
-
-
-def assert_same(a: Dataset, b: Dataset) -> None:
-    assert bits(a.labels) == bits(b.labels)
-    assert a.indptr.tolist() == b.indptr.tolist()
-    assert a.indices.tolist() == b.indices.tolist()
-    assert bits(a.values) == bits(b.values)
-    assert a.n_features == b.n_features
-    assert (a.labels.dtype, a.indptr.dtype, a.indices.dtype, a.values.dtype) == ("f8", "i8", "i4", "f8")
-
-
-@pytest.fixture
-def small_blocks(monkeypatch):
-    """Sets blocks so small that lines are longer than a block."""
-    monkeypatch.setattr(svmlight, "BLOCK_BYTES", 40)
-    monkeypatch.setattr(svmlight, "STREAM_BLOCK_BYTES", 24)
-
-
-@pytest.fixture
-def file(tmp_path):
-    path = tmp_path / "d.txt"
-
-    def write(text: bytes) -> str:
-        path.write_bytes(text)
-        return str(path)
-
-    return write
 
 
 # --- round trips ---------------------------------------------------------------
@@ -71,11 +34,11 @@ finite = st.floats(allow_nan=False, allow_infinity=False, allow_subnormal=False)
 short = st.decimals(-1000, 1000, places=3, allow_nan=False).map(float)
 spellings = st.sampled_from(["%r", "%.17g", "%.20e", "%+.17G", "%.25g"])
 pairs = st.dictionaries(st.integers(1, 40) | st.integers(1, 2**31 - 1), finite | short, max_size=8)
-rows_of = st.lists(st.tuples(finite | short, pairs.map(lambda d: dict(sorted(d.items())))), max_size=20)
+row_lists = st.lists(st.tuples(finite | short, pairs.map(lambda d: dict(sorted(d.items())))), max_size=20)
 
 
 @relaxed
-@given(rows=rows_of, spelling=spellings, data=st.data())
+@given(rows=row_lists, spelling=spellings, data=st.data())
 def test_round_trip(tmp_path_factory, rows, spelling, data):
     gap = st.sampled_from([" ", "\t", "  ", " \t "])
     lines = []
@@ -88,15 +51,14 @@ def test_round_trip(tmp_path_factory, rows, spelling, data):
     path = str(tmp_path_factory.mktemp("trip") / "d")
     with open(path, "w", newline="") as f:
         f.write(text)
-    expected = naive([(float(spelling % label), {i: float(spelling % v) for i, v in f.items()}) for label, f in rows])
+    expected = [(float(spelling % label), {i: float(spelling % v) for i, v in f.items()}) for label, f in rows]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(svmlight, "BLOCK_BYTES", data.draw(st.integers(8, 200)))
         patch.setattr(svmlight, "STREAM_BLOCK_BYTES", data.draw(st.integers(8, 200)))
-        assert_same(svmlight.read(path), expected)
-        parts = list(blocks(path, data.draw(st.integers(1, 300))))
-    assert sum(len(p) for p in parts) == len(rows)
-    assert bits(np.concatenate([p.values for p in parts] or [np.empty(0)])) == bits(expected.values)
-    assert max((p.n_features for p in parts), default=0) == expected.n_features
+        whole, parts = svmlight.read(path), list(blocks(path, data.draw(st.integers(1, 300))))
+    assert repr(rows_in(whole)) == repr([row for part in parts for row in rows_in(part)]) == repr(expected)
+    largest = max((i for _, pairs in expected for i in pairs), default=0)
+    assert whole.n_features == max((p.n_features for p in parts), default=0) == largest
 
 
 def parsed(tokens: list[str], path: str) -> np.ndarray:
@@ -135,14 +97,16 @@ def test_halfway_cases_read_like_float(tmp_path):
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 7])
-def test_the_first_bad_line_is_reported(file, small_blocks, n_threads):
+def test_the_first_bad_line_is_reported(tmp_path, monkeypatch, n_threads):
+    monkeypatch.setattr(svmlight, "BLOCK_BYTES", 40)
+    monkeypatch.setattr(svmlight, "STREAM_BLOCK_BYTES", 8)  # lines are longer than a block
     good = b"1 1:0.25 7:3\n"
-    path = file(good * 29 + b"1 x:1\n" + good * 40 + b"1 y:1\n" + good * 5 + b"1 nan\n")
+    (tmp_path / "d").write_bytes(good * 29 + b"1 x:1\n" + good * 40 + b"1 y:1\n" + good * 5 + b"1 nan\n")
     with threads.limited(n_threads):
         for attempt in (svmlight.read, lambda p: list(blocks(p, 150)), lambda p: list(blocks(p))):
             for _ in range(5):
                 with pytest.raises(DataError, match="line 30: .*token 'x:1'"):
-                    attempt(path)
+                    attempt(str(tmp_path / "d"))
 
 
 # --- sources --------------------------------------------------------------------
@@ -158,13 +122,20 @@ def test_compressed(tmp_path, pack):
     for name in ("d", "d.gz", "d.bz2", "d.txt"):
         path = tmp_path / name
         path.write_bytes(packed)
-        assert_same(svmlight.read(str(path)), naive(ROWS))
+        assert rows_in(svmlight.read(str(path))) == ROWS
         path.write_bytes(packed[: len(packed) // 2])
         with pytest.raises(SvmtoolError, match=f"can't read .*{name}"):
             svmlight.read(str(path))
         path.write_bytes(b"this is not compressed at all")
         with pytest.raises(DataError, match="line 1: .*token 'this': the label is not a number"):
             svmlight.read(str(path))
+
+
+def test_a_value_above_the_range_of_float32_is_refused_with_its_line(tmp_path):
+    (tmp_path / "d").write_text("+1 1:0.1 3:2.5\n+1 2:-4e38\n")
+    with pytest.raises(DataError, match=r"line 2: .*d: token '2:.*too large for float32"):
+        svmlight.read(str(tmp_path / "d"), dtype="f4")
+    assert svmlight.read(str(tmp_path / "d")).values[-1] == -4e38
 
 
 def test_file_that_cannot_be_opened(tmp_path):

@@ -150,6 +150,3 @@ def test_a_report_measures_nothing(predicted):
     predicted((), text(["nan"] * 5))
     page = report("m", "u", Names())
     assert "5 rows have no label: nothing is measured on them." in page and "accuracy" not in page
-    predicted(("-s", 11), text(["nan"] * 5 + [1, -1]))
-    page = report("m", "u", Names())
-    assert "5 rows have no label" in page and "On the test set" in page

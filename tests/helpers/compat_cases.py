@@ -27,6 +27,7 @@ from typing import NamedTuple
 import pytest
 from conftest import SHARED
 
+from svmtool.compiled import threads
 from svmtool.training import lines
 
 REFUSED = "the reference misreads this silently; we refuse"
@@ -105,7 +106,7 @@ def lay_out(case: dict, folder: Path) -> None:
 
 
 def run_inside(case: dict, folder: Path, monkeypatch, **how) -> Outcome:
-    """Call the command's main(), with keywords `how`, in this process, inside `folder`."""
+    """Call the command's main(), with keywords `how`, in this process, inside `folder`; then threads are as before."""
     command = case["tool"].removeprefix("svm-")
     main = importlib.import_module("svmtool.cli." + {"predict": "predict.command"}.get(command, command)).main
     monkeypatch.setattr(lines, "FIRST_SECONDS", math.inf)  # no line comes by the clock
@@ -115,6 +116,7 @@ def run_inside(case: dict, folder: Path, monkeypatch, **how) -> Outcome:
         monkeypatch.setattr(sys, name, streams[name])
     monkeypatch.chdir(folder)
     status = main([str(a) for a in case["args"]], **how)
+    threads.set_count(None)
     texts = {}
     for name, stream in streams.items():
         stream.flush()

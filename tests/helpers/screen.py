@@ -39,8 +39,8 @@ class Screen:
         """0: the terminal does not say its size."""
         fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", LINES if columns else 0, columns, 0, 0))
 
-    def resize(self, columns, breaks):
-        """Change the width of the window; the process gets SIGWINCH.  breaks: lines that are too long are broken.
+    def resize(self, columns):
+        """Change the width of the window, which cuts lines that are too long; the process gets SIGWINCH.
 
         The process stands still meanwhile, and between two drawings: what it has written is for the old width.
         """
@@ -49,17 +49,7 @@ class Screen:
         os.waitpid(self.run.pid, os.WUNTRACED)
         while select.select([self.terminal], [], [], 0.0)[0]:
             self.read(0.0)
-        cursor, rows = (self.screen.cursor.y, self.screen.cursor.x), self.lines()
         self.screen.resize(LINES, columns)
-        if breaks:
-            self.screen.reset()
-            at = cursor[0]
-            for number, row in enumerate(rows):
-                pieces = [row[k : k + columns] for k in range(0, len(row), columns)]
-                at += len(pieces) - 1 if number < cursor[0] else 0
-                self.screen.draw("")
-                self.stream.feed("".join(f"{piece}\r\n" for piece in pieces).encode())
-            self.screen.cursor_position(at + 1 + cursor[1] // columns, 1 + cursor[1] % columns)
         self._set_columns(columns)
         os.kill(self.run.pid, signal.SIGCONT)
 

@@ -55,10 +55,3 @@ def test_options_of_train(svm_train, argv, must):
     status, _, err = svm_train(*argv, "d", data="1 1:1\n-1 1:-1\n")
     rest = "must be an integer >= 1" if must else "not an integer of 32 bits"
     assert (status, err) == (1, f"ERROR: {must}{'1' * 57}...: {rest}\n")
-
-
-@pytest.mark.parametrize("option", ["-c", "-s"])
-def test_what_c_reads_in_part_is_reported(svm_train, option):
-    """Python's int() would accept 1_0."""
-    status, _, err = svm_train("-q", option, "1_0", "d", data="1 1:1\n-1 1:-1\n")
-    assert status == 0 and err == f"WARNING: {option} 1_0: read as 1\n"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import sys
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +34,11 @@ DEVIATIONS = {  # lines on stderr where LIBSVM is silent, or says less
 }
 
 
+@pytest.fixture(autouse=True)
+def working_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
 def here(capfdbinary, *argv: str) -> tuple[int, bytes, bytes]:
     """svm-scale in this process: status, stdout, stderr."""
     capfdbinary.readouterr()
@@ -43,8 +50,7 @@ def here(capfdbinary, *argv: str) -> tuple[int, bytes, bytes]:
 
 @pytest.mark.skipif(not CASES, reason="the recorded cases lie beside the repository and are absent here")
 @pytest.mark.parametrize("path", CASES, ids=lambda p: p.stem)
-def test_recorded_case(path, tmp_path, capfdbinary, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_recorded_case(path, tmp_path, capfdbinary):
     case = json.loads(path.read_text())
     for name, content in case["files"].items():
         (tmp_path / name).write_bytes(content.encode())
@@ -109,7 +115,7 @@ def text_of(rows) -> str:
     return "".join(f"{y!r} " + " ".join(f"{i}:{v!r}" for i, v in f.items()) + "\n" for y, f in rows)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=25)
 @given(rows=row_lists, x=limits, y=st.none() | limits, n_threads=st.integers(1, 3), small=st.booleans(),
        far=st.sampled_from([0, 1, 4]))  # fmt: skip
 def test_oracle(tmp_path_factory, rows, x, y, n_threads, small, far):
@@ -120,7 +126,7 @@ def test_oracle(tmp_path_factory, rows, x, y, n_threads, small, far):
     argv = ["-l", repr(x[0]), "-u", repr(x[1]), *(["-y", repr(y[0]), repr(y[1])] if y else []), "-s", saved, data]
     warnings: list[str] = []
     with pytest.MonkeyPatch.context() as patch, open(out, "wb") as target:
-        patch.setattr(sys, "stdout", Standard(target))
+        patch.setattr(sys, "stdout", io.TextIOWrapper(target))
         if small:  # many pieces, and an output buffer that holds hardly more than one number
             patch.setattr(rescale, "PIECE_PAIRS", 5)
             patch.setattr(rescale, "BUFFER_BYTES", scale_loops.FEATURE_SPACE + 40)
@@ -137,28 +143,6 @@ def test_oracle(tmp_path_factory, rows, x, y, n_threads, small, far):
     assert Path(saved).read_text() == ranges
 
 
-class Standard:
-    """Replaces sys.stdout by a file with a binary buffer."""
-
-    def __init__(self, buffer):
-        self.buffer = buffer
-
-    def flush(self):
-        self.buffer.flush()
-
-
-def test_features_unknown_to_the_range_file(tmp_path, capfdbinary, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "r").write_text("x\n-1 1\n2 0 4\n6 -1 1\n")
-    (tmp_path / "a").write_text("1 1:5 2:1 3:7\n2 1:5 2:2\n")
-    status, out, err = here(capfdbinary, "-r", "r", "a")
-    assert (status, out) == (0, b"1 2:-0.5 \n2 \n")
-    assert err.decode() == (
-        "WARNING: feature index 3 appeared in file a was not seen in the scaling factor file r."
-        " The feature is scaled to 0.\n"
-    )
-
-
 BAD_RANGES = {
     "": "WARNING: r has no scaling factors",
     "y\n0 1\n0 2\n": "WARNING: r has no scaling factors for features",
@@ -172,8 +156,7 @@ BAD_RANGES = {
 
 
 @pytest.mark.parametrize("content", BAD_RANGES)
-def test_bad_range_files(tmp_path, capfdbinary, monkeypatch, content):
-    monkeypatch.chdir(tmp_path)
+def test_bad_range_files(tmp_path, capfdbinary, content):
     (tmp_path / "r").write_text(content)
     (tmp_path / "a").write_text("1 1:5\n2 1:3\n")
     status, out, err = here(capfdbinary, "-r", "r", "a")
@@ -195,8 +178,7 @@ BAD_LINES = [
 
 
 @pytest.mark.parametrize("line, status, text", BAD_LINES)
-def test_bad_lines(tmp_path, capfdbinary, monkeypatch, line, status, text, as_the_originals):
-    monkeypatch.chdir(tmp_path)
+def test_bad_lines(tmp_path, capfdbinary, line, status, text, as_the_originals):
     (tmp_path / "a").write_text(f"1 1:2\n{line}\n1 :\n")
     (tmp_path / "r").write_text("old")
     got = here(capfdbinary, "-s", "r", "a")
@@ -207,11 +189,8 @@ def test_bad_lines(tmp_path, capfdbinary, monkeypatch, line, status, text, as_th
 COMMAND_LINES = [
     (["-y", "0"], 1, "Usage", "-y needs two values\n"),
     (["-l0", "a"], 1, "Usage", "the data file is missing: it comes after the options\n"),
-    (["-z", "a"], 1, "Usage", "unknown option: -z\n"),
-    (["-l", "1", "-u", "1"], 1, "", "inconsistent lower/upper specification\n"),
     (["-s", "p", "-r", "q", "a"], 1, "", "cannot use -r and -s simultaneously\n"),
     (["--threads", "none", "a"], 1, "", "ERROR: --threads none: must be an integer >= 1\n"),
-    (["absent"], 1, "", "can't open file absent\n"),
     (["--help"], 0, "Usage", ""),
     (["--version"], 0, "svm-scale (svmtool) ", ""),
     (["-lfoo", "abc", "-l", "0", "a"], 0, "1 1:1 \n2 \n", ""),
@@ -220,8 +199,7 @@ COMMAND_LINES = [
 
 
 @pytest.mark.parametrize("argv, status, out, err", COMMAND_LINES)
-def test_command_lines(tmp_path, capfdbinary, monkeypatch, argv, status, out, err):
-    monkeypatch.chdir(tmp_path)
+def test_command_lines(tmp_path, capfdbinary, argv, status, out, err):
     (tmp_path / "a").write_text("1 1:5\n2 1:3\n")
     try:
         got = here(capfdbinary, *argv)
@@ -239,17 +217,17 @@ def test_pipes_compressed_files_and_threads_give_the_same_bytes(tmp_path, comman
     values = np.random.default_rng(8).normal(size=(10_000, 6)).round(4).tolist()
     text = text_of([(1.0, {3 * i + 1: x for i, x in enumerate(row) if x > -0.3}) for row in values]).encode()
     (tmp_path / "a").write_bytes(text)
-    (tmp_path / "a.gz").write_bytes(gzip.compress(text, 1))
+    packed = gzip.compress(text, 1)
+    (tmp_path / "a.gz").write_bytes(packed)
     first = command("scale", "--threads", "1", "a")
     assert first.returncode == 0 and first.stdout.count(b"\n") == 10_000
-    for argv, stdin in ((["--threads", "2", "a"], b""), (["a.gz"], b""), (["-"], text), (["/dev/stdin"], text)):
+    for argv, stdin in ((["--threads", "2", "a"], b""), (["a.gz"], b""), (["-"], packed), (["/dev/stdin"], text)):
         again = command("scale", *argv, input=stdin)
         assert (again.returncode, again.stdout, again.stderr) == (0, first.stdout, first.stderr), argv
 
 
 def test_very_wide_rows_go_through_a_small_buffer(tmp_path, capfdbinary, monkeypatch):
     """One row of output may be much larger than the buffer; the text of absent features is copied in parts."""
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(rescale, "BUFFER_BYTES", 4096)
     rows = [(1.0, {2000 * k + 1: 1.0, 100_000: -1.0}) for k in range(4)]
     (tmp_path / "a").write_text(text_of(rows))
@@ -258,24 +236,18 @@ def test_very_wide_rows_go_through_a_small_buffer(tmp_path, capfdbinary, monkeyp
 
 
 @pytest.mark.parametrize("saved", [False, True])
-def test_an_index_far_above_the_others(saved, tmp_path, capfdbinary, monkeypatch):
+def test_an_index_far_above_the_others(saved, capfdbinary):
     """Memory depends on the features that occur in data and ranges."""
-
-    def bounded(make):
-        def made(shape, *more):
-            assert np.prod(shape) < 1 << 21
-            return make(shape, *more)
-
-        return made
-
-    monkeypatch.chdir(tmp_path)
     Path("d").write_text("1 1:1 2147483647:2\n-1 3:1\n")
     Path("r").write_text("x\n0 1\n3 0 2\n2147483646 -1 1\n")
-    monkeypatch.setattr(np, "zeros", bounded(np.zeros))
-    monkeypatch.setattr(np, "full", bounded(np.full))
+    tracemalloc.start()  # which numpy tells of its arrays
     status, out, err = here(capfdbinary, *(["-r", "r"] if saved else ["-l", "0"]), "d")
-    assert status == 0
+    assert status == 0 and tracemalloc.get_traced_memory()[1] < 1 << 24
+    tracemalloc.stop()
     if saved:
-        assert out == b"1 2147483646:0.5 \n-1 3:0.5 2147483646:0.5 \n" and err.count(b"was not seen") == 2
+        assert out == b"1 2147483646:0.5 \n-1 3:0.5 2147483646:0.5 \n"
+        warning = "WARNING: feature index {} appeared in file d was not seen in the scaling factor file r."
+        warning += " The feature is scaled to 0.\n"
+        assert err.decode() == warning.format(1) + warning.format(2147483647)
     else:
         assert out == b"1 1:1 2147483647:1 \n-1 3:1 \n"

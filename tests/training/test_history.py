@@ -2,34 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 
-import numpy as np
 import pytest
-from reference import random_rows, text_of
-from sampling import pairs_in_turn
 
 from svmtool.cli.entry import BROKEN_PIPE, guarded
 from svmtool.errors import SvmtoolError
 from svmtool.training.history import History
 
 SMALL = "+1 1:1 2:0.5\n-1 1:-1 2:0.25\n+1 1:0.5 2:1\n-1 1:-0.5 2:-1\n"
-
-
-@pytest.mark.parametrize(("solver", "d"), pairs_in_turn([0, 1, 3, 5, 6], [30, 1600]))
-def test_liblinears_numbers_say_which_method_ran(solver, d, svm_train, tmp_path):
-    rng = np.random.default_rng(1)
-    y = rng.integers(0, 3, 120)
-    data = text_of(random_rows(rng, 120, d, 9 / d) * (1.0 + (np.arange(d) % 3 == y[:, None])), y)
-    assert svm_train("-q", "-s", solver, "-c", "10", "--solver-log", "log", "d", "m", data=data)[0] == 0
-    records = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
-    for label in {r.get("label") for r in records}:
-        own = [r for r in records if r.get("label") == label]
-        assert [r["iteration"] for r in own] == sorted(r["iteration"] for r in own)
-        assert all(r["bound"] is None or r["bound"] <= r["objective"] * (1 + 1e-9) for r in own)
-    assert records and all(r.get("method") for r in records)
-    assert any(r.get("why") for r in records) or solver == 0  # truncated Newton steps alone
 
 
 @pytest.mark.parametrize(

@@ -70,14 +70,6 @@ def test_the_only_row_of_a_class_is_never_right(svm_train):
     assert status == 0 and out == "Leave-one-out Accuracy = 66.6667%\n"
 
 
-@pytest.mark.parametrize(
-    "argv, sentence",
-    [
-        ("-s 2 --loo", "does not support --loo: use -s 70 or 71"),
-        ("-s 70 --method fast --loo -v 3", "cannot be combined with -v"),
-        ("-s 70 --method fast --loo", "are too many"),
-    ],
-)
-def test_where_it_makes_no_sense_it_is_refused(argv, sentence, svm_train):
-    status, _, err = svm_train(*argv.split(), "d", data="1 1:1\n-1 5000:2\n")
-    assert status == 1 and sentence in err
+def test_too_many_features_are_refused(svm_train):
+    status, _, err = svm_train("-s", 70, "--method", "fast", "--loo", "d", data="1 1:1\n-1 5000:2\n")
+    assert status == 1 and "are too many" in err

@@ -30,13 +30,6 @@ def test_the_weights_are_those_of_the_same_rows_with_near_indices(number, svm_tr
     assert text == around.replace("nr_feature 4", "nr_feature 1100000")
 
 
-def test_folds_and_search_give_what_near_indices_give(svm_train, tmp_path):
-    for name, text in (("near", NEAR), ("far", FAR)):
-        (tmp_path / name).write_text(text)
-    for asked in (("-s", 2, "-v", 3), ("-s", 2, "-C", "-v", 3), ("-t", 2, "-g", 1, "-v", 3)):
-        assert svm_train(*asked, "near") == svm_train(*asked, "far")
-
-
 def test_a_kernel_sees_no_features_that_no_row_has(svm_train, tmp_path):
     for name, text in (("near", NEAR), ("far", FAR.replace("1100000:", "2147483647:"))):
         (tmp_path / name).write_text(text)

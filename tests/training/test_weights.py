@@ -9,9 +9,7 @@ import pytest
 from reference import text_of
 
 import svmtool
-from svmtool import api, registry
-from svmtool.data.labels import balanced_weights
-from svmtool.errors import RowsError
+from svmtool import api
 
 
 def made(seed: int, n: int = 60) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -21,8 +19,15 @@ def made(seed: int, n: int = 60) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return X, np.where(X @ [1.0, -1.0, 0.5] + rng.normal(size=n) > 0, 1.0, -1.0), rng.integers(0, 4, n)
 
 
-@pytest.mark.parametrize("argv", ["-t 2 -g 0.4", "-s 1 -t 2 -n 0.3", "-s 2", "-t 2 -b 1"])
-def test_commands_take_them(argv, svm_train, tmp_path):
+@pytest.mark.parametrize(
+    ("argv", "asked"),
+    [
+        ("-t 2 -g 0.4", {"solver": 0, "kernel": "rbf", "gamma": 0.4}), ("-s 2", {"solver": 2}),
+        ("-s 1 -t 2 -n 0.3", {"solver": "nu_svc", "kernel": "rbf", "nu": 0.3}),
+        ("-t 2 -b 1", {"solver": 0, "kernel": "rbf", "probability": True}),
+    ],
+)  # fmt: skip
+def test_commands_take_them(argv, asked, svm_train, tmp_path):
     """The command's model is that of `fit`, also after a cross-validation, where rows of weight 0 are predicted too."""
     X, y, w = made(7, 120)
     w = w - 1.0  # some negative ones
@@ -30,12 +35,7 @@ def test_commands_take_them(argv, svm_train, tmp_path):
     status, _, err = svm_train("-q", *argv.split(), "--weights", "w", "d", "m", data=text_of(X, y))
     line = f"WARNING: w: {np.sum(w < 0)} of 120 weights are negative (the first is weight {np.argmax(w < 0) + 1}, -1): "
     assert (status, err) == (0, line + "their rows are left out\n")
-    given = dict(zip(argv.split()[::2], argv.split()[1::2], strict=True))
-    kernel = {"0": "linear", "2": "rbf"}.get(given.get("-t", ""))
-    asked = {"gamma": float(given["-g"])} if "-g" in given else {"nu": float(given["-n"])} if "-n" in given else {}
-    number = int(given.get("-s", 0))
-    solver = number if kernel is None else registry.find_kernel(number).name
-    done = api.fit(X, y, solver, kernel=kernel, sample_weight=w, probability="-b" in given, **asked)
+    done = api.fit(X, y, sample_weight=w, **asked)
     assert np.array_equal(api.decision_values(api.load_model(str(tmp_path / "m")), X), api.decision_values(done, X))
     sentence = line.removeprefix("WARNING: w: ") + "their rows are left out"
     assert done.warnings == (f"sample_weight: {sentence}",)
@@ -63,13 +63,6 @@ def test_balanced_classes_count_them(svm_train, tmp_path):
         assert svm_train(*asked, "-W", "w", "d", "m", data=text)[0] == svm_train(*asked, "many", "n")[0] == 0
         one, many = (api.decision_values(api.load_model(str(tmp_path / name)), X) for name in ("m", "n"))
         assert one == pytest.approx(many, abs=1e-3), argv
-
-
-def test_balanced_weights_of_extreme_sums():
-    assert balanced_weights(np.array([1.0, 1.0, 2.0]), np.array([1.0, -5.0, 3.0])) == ((1, 2.0), (2, 2 / 3))
-    for w in ([1e308, 1e308], [1e300, 1e-300]):
-        with pytest.raises(RowsError, match="cannot be balanced"):
-            balanced_weights(np.array([1.0, 2.0]), np.array(w))
 
 
 @pytest.mark.parametrize(
