@@ -21,12 +21,10 @@ from svmtool.models.linear import LinearModel
 from svmtool.models.weights import Columns, SparseWeights, by_feature
 from svmtool.numbers import distinct
 from svmtool.params import Settings
+from svmtool.tolerances import MANY_VALUES, ROWS_AT_ONCE, VALUES_AT_ONCE
 
-PIECE_VALUES = 1 << 21  # values scanned at a time, since rows may be on disk
 MANY_FEATURES, FEATURES_PER_VALUE = 1 << 20, 4  # above both, and per value of the data, the features are restricted
-MAX_COPIED_VALUES = 1 << 22  # values of rows on disk whose indices may be examined in memory
 MAX_DIGITS, MAX_COST = 290, 1e300  # decimal digits that sums may have at most; costs count as at most this
-PIECE_FEATURES = 1 << 16  # weights of them are written at a time
 MAX_START_WEIGHT = 1e100  # weights of an initial model: their squares must stay numbers
 
 
@@ -40,8 +38,8 @@ def refuse_overflow(
     `refuse_range`.
     """
     largest = max(largest, table.largest or 1.0, 1.0)
-    for at in range(0, len(table.values) if table.largest is None else 0, PIECE_VALUES):
-        some = table.values[at : at + PIECE_VALUES]
+    for at in range(0, len(table.values) if table.largest is None else 0, VALUES_AT_ONCE):
+        some = table.values[at : at + VALUES_AT_ONCE]
         largest = max(float(some.max()), -float(some.min()), largest)
         if table.mapped is not None:
             table.mapped.check()
@@ -90,7 +88,7 @@ def weights_named(advice: str, row_weights: np.ndarray | None) -> str:
 def used_features(table: Dataset) -> np.ndarray | None:
     """The features that occur, i4, ascending, 0-based; None if restricting is not worthwhile."""
     values = len(table.values)
-    too_long = table.mapped is not None and values > MAX_COPIED_VALUES
+    too_long = table.mapped is not None and values > MANY_VALUES
     if table.n_features <= max(MANY_FEATURES, FEATURES_PER_VALUE * values) or too_long:
         return None
     return distinct(table.indices)
@@ -152,8 +150,8 @@ class SpreadWeights:
 
     def pieces(self) -> Iterator[SparseWeights]:
         """The weights of consecutive features without their zeros."""
-        for first in range(0, self.shape[0], PIECE_FEATURES):
-            yield by_feature(self[first : first + PIECE_FEATURES])
+        for first in range(0, self.shape[0], ROWS_AT_ONCE):
+            yield by_feature(self[first : first + ROWS_AT_ONCE])
 
     def __getitem__(self, some: slice) -> np.ndarray:
         start, stop, _ = some.indices(self.shape[0])
