@@ -47,7 +47,6 @@ MAX_TRIALS = 60  # most points of a search along a line, or halvings of a step
 TIGHTER = 0.3  # factor of a tolerance each time that it is met and the run goes on
 NEGLIGIBLE_ERROR = 0.1  # share of the tolerance up to which errors of decision values do not matter
 FIRST_CHECK_STEPS = 128  # steps or rounds of a solver before the first check of progress
-POLISHING_STEPS = 20  # most Newton steps from a point that is right but for round-off
 USUAL_PRODUCTS = 30  # usual number of products in a step by conjugate gradients
 SPLIT_FACTOR = 2.0**27 + 1.0  # splits a double number into halves whose products are exact
 

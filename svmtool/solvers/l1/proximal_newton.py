@@ -54,7 +54,6 @@ from svmtool.tolerances import (
     EPOCH_TOL,
     GRAM_BELOW,
     NEWTON_RTOL,
-    POLISHING_STEPS,
     ROUNDOFF_GAP,
     SLOW_MIN_GAP,
     STALL_STEPS,
@@ -71,6 +70,7 @@ WHOLE_BELOW = 2.0  # times the work of an epoch over the working set up to which
 SHORT_STEP = 0.5  # after a shorter step the model is valid only near w
 # Epochs on f: those of the first turn, and the share of the violation at which a turn ends
 FIRST_EPOCHS, DESCENT_SHARE = 10, 0.03
+POLISHING_STEPS = 20  # most of them after interior-point steps
 MULTIPLIER_PASSES = 100.0  # of a turn of the method of multipliers that the first turn is compared with
 
 METHODS = {

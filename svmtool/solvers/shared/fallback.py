@@ -33,10 +33,11 @@ from svmtool.solvers.shared import base, interior_steps
 from svmtool.solvers.shared.base import Monitor, Result, Rule
 from svmtool.solvers.shared.contest import Contest, Epochs, NewtonSteps
 from svmtool.solvers.shared.incumbent import Best
-from svmtool.tolerances import GRAM_BELOW, MANY_VALUES, OPTIMAL_GAP, POLISHING_STEPS
+from svmtool.tolerances import GRAM_BELOW, MANY_VALUES, OPTIMAL_GAP
 
 MAX_FALLBACK_ITERATIONS = 1000  # most iterations, or coordinate epochs
 MAX_FALLBACK_VISITS = 2e9  # most visits to a non-zero in all
+MAX_NEWTON_STEPS = 20  # from the result: nearly all results here are right but for round-off
 MAX_WORK = 1 << 29  # (rows + features) features^2 up to which a factorisation takes at most a second
 
 
@@ -48,7 +49,7 @@ def solve(task: Task, loss: Loss, l1: bool, start: np.ndarray, gap: float, monit
     max_iter = max(10, int(min(MAX_FALLBACK_ITERATIONS, MAX_FALLBACK_VISITS / max(task.rows.nnz, 1))))
     p, alpha = loss.hinge_power, None
     if p == 2.0 and not l1:
-        best = _refined(task, start, monitor.child(gap, POLISHING_STEPS))
+        best = _refined(task, start, monitor.child(gap, MAX_NEWTON_STEPS))
         if best.gap <= OPTIMAL_GAP:
             return Result(best.w, base.PRECISION, monitor.iterations, monitor.history, best.alpha)
     if p is not None and not l1 and (best := _hinge(task, p, gap, monitor.child(gap, max_iter))) is not None:
