@@ -12,6 +12,7 @@ OPTIMAL_GAP = 1e-12  # gap of an exact minimiser: the rest is round-off
 ROUNDOFF_GAP = 1e-8  # a solution counts as optimal up to this gap if round-off stalls progress
 RULE_MIN_GAP = 1e-6  # the rule of -e ends a fast method only below this gap, which costs at most one more step
 SLOW_MIN_GAP = 1e-3  # the same for a method that converges slowly
+AIM_SHARE = 0.999  # share of the target gap to which solvers run: the certifier, whose sums are others, then finds it
 LEAST_RULE_GAP = 1e-10  # least gap that a rule of -e asks for
 
 # Rules of -e
@@ -36,10 +37,26 @@ SIGMA_MAX = 1e8  # largest sigma of multiplier rounds, and the one at which phi 
 RIDGE = 1e-12  # added curvature, relative: keeps systems of a free bias, or of dependent rows, regular
 CG_LOOSE, CG_TIGHT = 0.1, 1e-6  # tolerances of conjugate gradients; between them it follows what is left to gain
 CALL_NONZEROS = 1e7  # numbers that loops go over in one call: limits are checked between calls
+CONFIRMED_GAP = 1e-6  # certified gap that confirms an exact minimiser; also the target of a method that takes over
+VALUE_RTOL = 1e-9  # share of a value up to which another value of the same point may differ by round-off
+SAME_RTOL = 1e-6  # relative difference of numbers that count as equal: they print the same digits, or text is rounded
+FINE_RTOL = 1e-10  # so small a relative change is in no digit that is printed
+SEARCH_RTOL = 1e-2  # share of a first slope, residual or step to which inexact searches and systems are solved
+ARMIJO = 1e-4  # share of the expected fall that a step must achieve
+MAX_TRIALS = 60  # most points of a search along a line, or halvings of a step
+TIGHTER = 0.3  # factor of a tolerance each time that it is met and the run goes on
+NEGLIGIBLE_ERROR = 0.1  # share of the tolerance up to which errors of decision values do not matter
+FIRST_CHECK_STEPS = 128  # steps or rounds of a solver before the first check of progress
+USUAL_PRODUCTS = 30  # usual number of products in a step by conjugate gradients
+SPLIT_FACTOR = 2.0**27 + 1.0  # splits a double number into halves whose products are exact
 
 # Sizes
 DUAL_ROWS = 4000  # active rows up to which Newton steps factorise their system
 GRAM_BELOW = 1500  # up to this many features (or rows) the Gram matrix is formed and factorised: 18 MB
+MATRIX_ROWS = 2048  # rows up to which the matrix of their inner products is formed or kept: 32 MB
+VALUES_AT_ONCE = 1 << 20  # numbers that are scanned, copied or computed at a time: 8 MB
+MANY_VALUES = 1 << 22  # numbers up to which all are computed or copied: some hundredths of a second
+ROWS_AT_ONCE = 1 << 13  # rows, or weights' features, that are handled at a time
 DENSE_BELOW = GRAM_BELOW  # features up to which a set that is mostly non-zero is held as a dense matrix
 
 # Units of bytes

@@ -34,19 +34,17 @@ from svmtool.data.row_storage import draw_rows
 from svmtool.kernels.lp import LpSvc
 from svmtool.kernels.problems import AnyProblem, CSvc, HardOneClass, KernelProblem, LeastSquaresSvc, filled
 from svmtool.objectives import losses
-from svmtool.tolerances import MIN_VALUE_SHARE
+from svmtool.tolerances import MANY_VALUES, MIN_VALUE_SHARE, VALUE_RTOL
 
 MIN_SAMPLE_ROWS = 1024  # rows at least: errors in one row of a hundred stay unseen once in 30,000 runs
-MAX_EXACT_VALUES = 1 << 22  # kernel values up to which all rows are computed: some hundredths of a second
 MIN_LATE_ROWS = 64  # rows at least after a limit, and of pairs of few rows
 MAX_WIDENING = 0.5  # share of the gap that the sample's differences may add to it
-KERNEL_VALUE_RTOL = 1e-9  # or this share of the value, which counts as round-off
 SEED = 1
 
 
 def certify(
     problem: AnyProblem, alpha: np.ndarray, gradient: np.ndarray, rho: float, r: float = 0.0,
-    late: bool = False, target: float = -1.0, min_rows: int = MIN_SAMPLE_ROWS, max_values: int = MAX_EXACT_VALUES,
+    late: bool = False, target: float = -1.0, min_rows: int = MIN_SAMPLE_ROWS, max_values: int = MANY_VALUES,
 ) -> Certificate:  # fmt: skip
     """Certify a feasible point, see the module; gradient f8[m]: Qa + p according to the solver.
 
@@ -62,7 +60,7 @@ def certify(
         exact, apart = _recomputed(problem, alpha, coef, gradient, sampled)
         plain = certificate_of(problem, alpha, exact, rho, r)
         wide = certificate_of(problem, alpha, exact, rho, r, apart)
-        gap, allowed = plain.primal - plain.dual, KERNEL_VALUE_RTOL * abs(plain.primal)
+        gap, allowed = plain.primal - plain.dual, VALUE_RTOL * abs(plain.primal)
         hidden = plain.gap <= target < wide.gap
         if late or (wide.primal - wide.dual - gap <= max(MAX_WIDENING * gap, allowed) and not hidden):
             wide.sampled = f"decision values of {len(sampled)} of {n} rows computed again: within {apart:.1g}"
@@ -189,13 +187,13 @@ def value_at_zero(problem: AnyProblem) -> tuple[float, float, float]:
 def max_allowed_primal(problem: AnyProblem) -> float:
     """The largest primal value that counts as no worse than the one at w = 0."""
     value, _, _ = value_at_zero(problem)
-    return value + KERNEL_VALUE_RTOL * max(abs(value), problem.floor / MIN_VALUE_SHARE)
+    return value + VALUE_RTOL * max(abs(value), problem.floor / MIN_VALUE_SHARE)
 
 
 def above_zero(problem: AnyProblem, dual: float) -> bool:
     """Whether a dual value is above the primal value at w = 0, which proves that the kernel matrix is indefinite."""
     value, _, _ = value_at_zero(problem)
-    return not problem.kernel.positive and dual > value + max(KERNEL_VALUE_RTOL * abs(value), problem.floor)
+    return not problem.kernel.positive and dual > value + max(VALUE_RTOL * abs(value), problem.floor)
 
 
 def _value_at_zero(problem: AnyProblem) -> tuple[float, float, float]:

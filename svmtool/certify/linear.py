@@ -23,12 +23,10 @@ from svmtool.certify.radius import DualSum, offset, radius
 from svmtool.certify.rounding import FEW, UNIT, Products, growth
 from svmtool.data.row_storage import Rows
 from svmtool.objectives.losses import Loss
-from svmtool.tolerances import EPS, ROUNDOFF_GAP
+from svmtool.tolerances import EPS, FINE_RTOL, ROUNDOFF_GAP, SAME_RTOL
 
 NO_NUMBER = "rounding or overflow leaves no digit"
-ROUNDOFF_SHARE = 1e-6  # of a shift: smaller remainders of a dual point are round-off, which a multiple would enlarge
 VAGUE_SHARE, VAGUE_GAP = 1e-3, ROUNDOFF_GAP  # rounding decides nothing up to this share of the gap, or of one asked for
-VAGUE_RTOL = 1e-10  # of P, which is printed with nine digits
 
 
 class Certificate:
@@ -88,7 +86,7 @@ class Certificate:
     def vague(self, gap: float | None) -> bool:
         """Whether rounding has a share that matters of P, or of the gap, given the gap that was asked for."""
         least, off = VAGUE_GAP if gap is None else gap, self.off[0]
-        return off > VAGUE_RTOL * self.size or sum(self.off) > VAGUE_SHARE * max(
+        return off > FINE_RTOL * self.size or sum(self.off) > VAGUE_SHARE * max(
             self.primal - self.dual, least * self.size
         )
 
@@ -252,7 +250,7 @@ class Certifier:
             v[-1] = 0.0
         b = a / cost if self.all_used else np.divide(a, cost, out=np.zeros_like(a), where=cost > 0)
         largest = float(np.abs(b).max(initial=0.0))
-        largest = 0.0 if largest <= ROUNDOFF_SHARE * abs(shift) else largest
+        largest = 0.0 if largest <= SAME_RTOL * abs(shift) else largest
         linear, linear_off = products.dot(self.target, a)
         linear += float(np.sum(self.target_lost * a))
         dual, off, multiple = value_of_multiple(

@@ -25,9 +25,9 @@ import numpy as np
 
 from svmtool.certify.rounding import FEW, UNIT, growth
 from svmtool.objectives.losses import Loss
+from svmtool.tolerances import ROWS_AT_ONCE
 
 STEPS = np.arange(32)  # values of a bound tried at once
-BLOCK_ROWS = 1 << 14  # rows whose slopes are computed at a time
 DualSum = tuple[np.ndarray, float]  # v, and a bound of the 2-norm of its rounding
 
 
@@ -80,8 +80,8 @@ def _rises(
 ) -> np.ndarray:  # fmt: skip
     """Whether that sum is above 0 for each t, in spite of rounding, bool[len(tried)]."""
     total, size = np.zeros(len(tried)), np.zeros(len(tried))
-    for first in range(0, len(xi), BLOCK_ROWS):
-        part = slice(first, first + BLOCK_ROWS)
+    for first in range(0, len(xi), ROWS_AT_ONCE):
+        part = slice(first, first + ROWS_AT_ONCE)
         moved = xi[part, None] - y[part, None] * (tried - e[part, None])
         slopes = loss.slope(moved) * cost[part, None]
         total -= y[part] @ slopes

@@ -9,9 +9,7 @@ from svmtool.compiled.loops.cd import pair_loops
 from svmtool.data.csr import CsrRows
 from svmtool.linalg.systems import Factored, mirror, solve_positive
 from svmtool.objectives.one_class import best_rho, gap_of, is_zero, scale_of
-from svmtool.tolerances import MIN_VALUE_SHARE, RIDGE
-
-FREE_RTOL = 1e-6  # rows whose products are so close to rho may be free (0 < alpha_i < c_i)
+from svmtool.tolerances import MIN_VALUE_SHARE, RIDGE, SAME_RTOL
 
 
 class OneClassDescent:
@@ -48,7 +46,7 @@ class OneClassDescent:
         if not np.isfinite(rho):
             self.begin()
             return
-        near = np.abs(self.z - rho) <= FREE_RTOL * abs(rho)
+        near = np.abs(self.z - rho) <= SAME_RTOL * abs(rho)
         self.alpha[:] = np.where((self.z < rho) & ~near, self.cost, 0.0)
         total = float(np.sum(self.cost, where=near))
         if total > 0.0:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-SPLIT_FACTOR = 2.0**27 + 1.0  # splits a double number into two of 26 bits
+from svmtool.tolerances import SPLIT_FACTOR
 
 
 def two_sum(a: np.ndarray | float, b: np.ndarray | float) -> tuple:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from svmtool.certify.linear import (
-    ROUNDOFF_SHARE,
     Certificate,
     conjugates,
     loss_off,
@@ -24,6 +23,7 @@ from svmtool.certify.rounding import Products, growth
 from svmtool.data.row_storage import Rows
 from svmtool.objectives.duality import balancing
 from svmtool.objectives.losses import Loss
+from svmtool.tolerances import SAME_RTOL
 
 if TYPE_CHECKING:
     from svmtool.distributed.collective import Collective
@@ -131,7 +131,7 @@ def _dual_value(ranks: Collective, loss: Loss, bias: float | None, l1: bool) -> 
     linear, linear_off, *whole, sizes = sums.tolist()
     linear_off += growth(int(rows)) * (bias or 0.0) * (up + down)
     largest = max(ranks.gather("certifier", "largest"), default=0.0)
-    largest = 0.0 if largest <= ROUNDOFF_SHARE * abs(factors[2]) else largest
+    largest = 0.0 if largest <= SAME_RTOL * abs(factors[2]) else largest
 
     def conjugates_at(s: float) -> tuple[float, float]:
         return tuple(whole if s == 1.0 else ranks.sum("certifier", "conjugates", s).tolist())

@@ -19,12 +19,10 @@ from svmtool.kernels.problems import KernelProblem, Points
 from svmtool.kernels.tiles import apart
 from svmtool.linalg.systems import Factored, mirror, restore_sum
 from svmtool.models.kernel_functions import LINEAR
-from svmtool.tolerances import MIN_POSITIVE, SUM_RTOL
+from svmtool.tolerances import MANY_VALUES, MATRIX_ROWS, MIN_POSITIVE, SUM_RTOL
 
-MAX_VARIABLES = 2048  # variables at most: some seconds
 # a direct solution of m variables costs CUBE_COST m^3 + FIXED_COST values of kernel rows
 CUBE_COST, FIXED_COST = 2.5, 2e7
-MAX_ROW_ENTRIES = 1 << 22  # numbers in the rows of a linear kernel's variables; three copies take 100 MB
 # By systems of d features it costs FEATURES_COST m (0.002 d^2 + d + 8) + FIXED_COST: 24 sets of 300 to 2,000 rows and
 # 4 to 128 features, C = 1 and 1e4, took 0.14 to 1.04 of that (median 0.34), seven of up to 45,568 variables 0.12 to 1.1
 FEATURES_COST = 500.0
@@ -50,7 +48,7 @@ def kernel_matrix(points: Points) -> np.ndarray:
 def by_features(problem: KernelProblem) -> bool:
     """Whether systems of the features are used: the kernel is linear, with fewer features than variables."""
     linear = problem.kernel.kind == LINEAR and problem.rows is not None
-    return linear and 0 < 2 * problem.rows.d <= len(problem.y) and problem.rows.d * len(problem.y) <= MAX_ROW_ENTRIES
+    return linear and 0 < 2 * problem.rows.d <= len(problem.y) and problem.rows.d * len(problem.y) <= MANY_VALUES
 
 
 def cost(problem: KernelProblem) -> float:
@@ -61,7 +59,7 @@ def cost(problem: KernelProblem) -> float:
     if by_features(problem):
         d = problem.rows.d
         return FEATURES_COST * m * (0.002 * d * d + d + 8.0) + FIXED_COST
-    return CUBE_COST * m**3 + FIXED_COST if m <= MAX_VARIABLES else np.inf
+    return CUBE_COST * m**3 + FIXED_COST if m <= MATRIX_ROWS else np.inf
 
 
 def minima(problem: KernelProblem) -> list[np.ndarray]:

@@ -11,9 +11,6 @@ from svmtool.kernels.results import KernelResult
 from svmtool.kernels.rows import SINGLE_ROUNDOFF, KernelRows, exact_sum
 from svmtool.kernels.tiles import tiles_of
 
-NEGLIGIBLE_RESIDUAL_ERROR = 0.05  # share of the tolerance up to which errors of the residuals do not matter
-# A dual value below the start's or above P(0) by more than this share of P(0): round-off, or a negative eigenvalue.
-MAX_EXCESS = 1e-6
 FIRST_RESIDUAL_CHECK = 512  # rounds before the first check of progress
 
 

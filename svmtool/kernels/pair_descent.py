@@ -15,12 +15,11 @@ from svmtool.compiled.loops.kernel import working_set_loops as loops
 from svmtool.kernels.decomposition import FIRST_SET_SIZE, MAX_SET_SIZE, Decomposition, largest
 from svmtool.kernels.problems import KernelProblem
 from svmtool.kernels.rows import large_array
-from svmtool.tolerances import MIB
+from svmtool.tolerances import MANY_VALUES, MIB
 
 LANES, NOT_STORED = int(loops.LANES), np.int64(int(loops.NOT_STORED) - 2**64)
 STEPS_EACH, EPS_SHARE, VIOLATION_SHARE = int(loops.STEPS_EACH), float(loops.EPS_SHARE), float(loops.VIOLATION_SHARE)
 TOLERANCE_SHARE = 0.5  # a working set's steps end at no less than this share of the tolerance
-NEGLIGIBLE_ERROR = 0.1  # share of the tolerance up to which errors of f do not matter
 WHOLE_STEPS_EACH = 10  # steps for each variable among all of them, at most, in a round
 # Steps choose among all of up to MAX_WHOLE_VARIABLES variables if memory holds MIN_STORED_ROWS rows: on nine sets of
 # 2,000 to 11,000 rows this took 0.55 to 0.92 of working sets' time on seven, 1.2 to 1.4 on two.
@@ -32,7 +31,6 @@ MIN_ROWS_MB = 2.0  # that small problems may take whatever -m says
 MIN_CALL_VALUES = 1 << 15  # kernel values that a call computes at least; it computes at least one row ...
 STORED_ROWS_PER_NEW_ROW = 4  # ... for each this many that are stored, or that a tile has
 PAIR_CALL_COST = 5e5  # fixed cost of a call, in values of kernel rows
-CALL_VALUES = 1 << 22  # kernel values that a call of steps may read: some hundredths of a second
 
 _thread = threading.local()  # .buffer: see _buffer
 
@@ -140,7 +138,7 @@ class WholeDescent:
         steps, taken = Steps(self, self.diagonal), 0
         remaining = WHOLE_STEPS_EACH * min(len(p.y), MAX_SET_SIZE)
         if not state.single:
-            remaining = max(remaining, CALL_VALUES // self.l)
+            remaining = max(remaining, MANY_VALUES // self.l)
         while True:
             taken += steps(self.buffer, self.places, tolerance, remaining - taken)
             wanted = int(steps.wanted[0])

@@ -24,9 +24,7 @@ from svmtool.models.kernel_functions import MAX_DOUBLE_EXPONENT, POLYNOMIAL, RBF
 from svmtool.objectives import one_class
 from svmtool.objectives.one_class import ORIGIN_IN_HULL, ORIGIN_IN_REDUCED_HULL, is_zero
 from svmtool.params import NO_OPTIONS
-from svmtool.tolerances import EPS, MIN_POSITIVE, MIN_VALUE_SHARE, SUM_ROUNDOFF, SUM_RTOL
-
-BATCH_ROWS = 4096  # rows of a dense matrix that are converted at a time
+from svmtool.tolerances import EPS, MIN_POSITIVE, MIN_VALUE_SHARE, ROWS_AT_ONCE, SUM_ROUNDOFF, SUM_RTOL
 
 
 class Points(NamedTuple):
@@ -57,7 +55,7 @@ class Points(NamedTuple):
         arguments = "epsilon_svr", self.kernel, None, 2, np.zeros(1), coef[None, used], None
         scores = KernelModel(*arguments, *support.csr_arrays).scores
         rows = rows if chosen is None else rows.take(chosen)
-        at_once = BATCH_ROWS if isinstance(rows, DenseRows) else max(rows.n, 1)
+        at_once = ROWS_AT_ONCE if isinstance(rows, DenseRows) else max(rows.n, 1)
         f = np.empty(rows.n)
         for lo in range(0, rows.n, at_once):
             limits.check()

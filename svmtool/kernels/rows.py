@@ -17,9 +17,9 @@ from svmtool.data.dense import DenseRows
 from svmtool.kernels.problems import KernelProblem
 from svmtool.kernels.tiles import Tiles, tiles_of
 from svmtool.models.kernel_functions import LINEAR
-from svmtool.tolerances import MIB
+from svmtool.tolerances import MIB, SUM_ROUNDOFF
 
-SINGLE_ROUNDOFF, DOUBLE_ROUNDOFF = 5e-7, 1e-15  # several times the error of a value, relative to sqrt(K_ii K_jj)
+SINGLE_ROUNDOFF = 5e-7  # several times the error of a value, relative to sqrt(K_ii K_jj)
 
 
 class KernelRows:
@@ -169,7 +169,7 @@ class LinearRows(KernelRows):
 
     def __init__(self, tiles: Tiles, rows: CsrRows | DenseRows):
         super().__init__(tiles, 0.0)
-        self.points, self.ones, self.rounding = rows, np.ones(self.n), DOUBLE_ROUNDOFF
+        self.points, self.ones, self.rounding = rows, np.ones(self.n), SUM_ROUNDOFF
 
     def add(self, chosen: np.ndarray, c: np.ndarray, f: np.ndarray, keep: np.ndarray) -> None:
         """As KernelRows; keep is ignored."""
@@ -182,7 +182,7 @@ class LinearRows(KernelRows):
 
 def rounding_of(tiles: Tiles) -> float:
     """A bound of the error of the tiles' values, relative to sqrt(K_ii K_jj)."""
-    return SINGLE_ROUNDOFF if tiles.dtype is np.float32 else DOUBLE_ROUNDOFF
+    return SINGLE_ROUNDOFF if tiles.dtype is np.float32 else SUM_ROUNDOFF
 
 
 def rows_of(problem: KernelProblem, cache_mb: float, dtype: type = np.float32) -> KernelRows:

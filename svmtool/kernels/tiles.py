@@ -18,11 +18,11 @@ from svmtool.compiled.loops.rows import row_loops
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.models.kernel_functions import LINEAR, RBF, Kernel
+from svmtool.tolerances import VALUES_AT_ONCE
 
 # gamma |x - c|^2 up to which RBF uses products in single precision: relative error about 4e-6
 MAX_SINGLE_EXPONENT = 64.0
 MIN_SINGLE_NORM, MAX_SINGLE_NORM = 1e-20, 1e30  # the range of the largest |x|^2 for which single precision is enough
-NUMBERS_AT_ONCE = 1 << 20  # numbers of rows that are copied at a time to be subtracted
 MAX_DENSE_FEATURES = 32  # features; with fewer, rows are always held dense
 NONZERO_COST = 2.5  # cost of a nonzero of a sparse row, in features of a dense one
 
@@ -206,7 +206,7 @@ def apart(
 
     def squares(i: np.ndarray, j: np.ndarray) -> np.ndarray:
         found = np.empty(len(i))
-        step = max(1, NUMBERS_AT_ONCE // max(1, left.n_features))
+        step = max(1, VALUES_AT_ONCE // max(1, left.n_features))
         for at in range(0, len(i), step):
             end = min(at + step, len(i))
             differences = dense(left.take(i[at:end]), 0, end - at)

@@ -10,7 +10,7 @@ from svmtool import limits
 from svmtool.compiled.loops.rows import solve_loops
 from svmtool.data.row_storage import Rows
 from svmtool.errors import SvmtoolError
-from svmtool.tolerances import NEWTON_RTOL
+from svmtool.tolerances import MATRIX_ROWS, NEWTON_RTOL
 
 # Costs of operations in nanoseconds on one core of 2024; only their ratios matter, for the choice of methods
 VISIT_NS = 1.3  # a non-zero in an epoch of coordinate descent
@@ -23,7 +23,6 @@ CALLS_NS = 2e5  # the calls of a Newton step, whatever the data
 FACTOR_NS, COPY_NS = 0.02, 10.0  # a factorisation of order m: for each of m^3 and of m^2
 
 PART_ROWS = 128  # rows of a triangle copied, and of an inverse computed, at a time
-MAX_CACHED_ROWS = 2048  # rows that KernelCache keeps: 32 MB
 MAX_FAILURES, MAX_EXCHANGES = 5, 500  # of `nonnegative`: block exchanges that do not help; exchanges of single entries
 SLOPE_ROUNDINGS = 8.0  # a slope counts as zero up to this many rounding errors of its terms
 # Above this order a factorisation goes by panels of this many columns, to check limits between them.  Orders from 20 to
@@ -200,7 +199,7 @@ class KernelCache:
     Memory: f8 (cached rows)^2.
     """
 
-    def __init__(self, rows: Rows, max_rows: int = MAX_CACHED_ROWS):
+    def __init__(self, rows: Rows, max_rows: int = MATRIX_ROWS):
         self.rows, self.max_rows = rows, max_rows
         self._drop()
 

@@ -20,10 +20,9 @@ from svmtool.data.replicated import stored_rows
 from svmtool.data.row_storage import Rows
 from svmtool.linalg.systems import FACTOR_NS, Factored
 from svmtool.objectives.base import Objective
-from svmtool.tolerances import MIN_POSITIVE, RIDGE, SIGMA_MAX
+from svmtool.tolerances import MIN_POSITIVE, RIDGE, ROWS_AT_ONCE, SIGMA_MAX
 
 STATE_SUMS = 8  # sums that the loop of the state returns for each block of rows
-POWER_BLOCK_ROWS = 8192  # rows in a block of work for p > 1
 
 
 class Augmented(Objective):
@@ -59,7 +58,7 @@ class Augmented(Objective):
     def _prepare(self) -> None:
         super()._prepare()
         # rows cost enough for threads only where p > 1
-        step = POWER_BLOCK_ROWS if self.p > 1.0 else max(self.n, 1)
+        step = ROWS_AT_ONCE if self.p > 1.0 else max(self.n, 1)
         self._spans = [(lo, min(lo + step, self.n)) for lo in range(0, max(self.n, 1), step)]
         vectors = self.z, self.target, self.cost, self.y, self.beta, self.u, self.c, self._change
         line_search = self.z, self.dz, self.target, self.cost, self.beta

@@ -30,12 +30,9 @@ from svmtool.linalg import systems
 from svmtool.linalg.systems import Factored, conjugate_gradient, solve_positive
 from svmtool.objectives.duality import balancing
 from svmtool.objectives.row_losses import Losses
-from svmtool.tolerances import RIDGE
+from svmtool.tolerances import RIDGE, SEARCH_RTOL
 
 SYSTEMS = {"primal": "a system of features", "dual": "a system of active rows", "cg": "conjugate gradients"}
-# Largest residual of a Newton direction, relative to the gradient.  Of 334 directions examined on subsets of 16 sets
-# (-s 3, 42, 50, C = 1e5) 169 were above, and 31 between a tenth and ten times this value
-DIRECTION_RTOL = 0.01
 BALANCED_RATIO = 0.9  # free bias: the two signs' multiplier sums are balanced if their ratio is above this
 
 
@@ -260,7 +257,7 @@ class Objective(Losses):
             if not (exact and doubtful):
                 return found
             residual = self.hessian_product(p) + g
-            if float(residual @ residual) <= DIRECTION_RTOL**2 * float(g @ g):
+            if float(residual @ residual) <= SEARCH_RTOL**2 * float(g @ g):
                 return found
         return self.newton_direction(g, "primal")
 

@@ -18,17 +18,16 @@ import numpy as np
 from svmtool import limits
 from svmtool.compiled.loops.rows import class_loops as loops
 from svmtool.compiled.threads import run_blocks
-from svmtool.linalg.systems import COPY_NS, FACTOR_NS, GRAM_NS, Factored, KernelCache
+from svmtool.linalg.systems import CALLS_NS, COPY_NS, FACTOR_NS, GRAM_NS, Factored, KernelCache
 from svmtool.objectives.base import Objective
 from svmtool.objectives.class_rows import ClassRows, ClassTask
-from svmtool.tolerances import SIGMA_MAX
+from svmtool.tolerances import SIGMA_MAX, USUAL_PRODUCTS
 
 CLASS_STATE_SUMS = 7  # sums that the loop of the state returns for each block of rows
 MAX_CLASS_ORDER = 2000  # largest order of a system: 32 MB, and three times that while it is formed
 # Nanoseconds, measured on eight shapes of 400 to 5000 rows, 100 to 20000 features and 3 to 77 classes: a product per
-# non-zero and class (0.7 to 2); the calls for a dual system
-CLASS_VISIT_NS, SYSTEM_CALLS_NS = 0.8, 5e4
-USUAL_PRODUCTS = 25  # usual number in a step
+# non-zero and class (0.7 to 2)
+CLASS_VISIT_NS = 0.8
 MASK_COPIES = 3.0  # passes over the system's entries, relative to copying a matrix once
 
 
@@ -42,7 +41,7 @@ def system_cost(rows: ClassRows, active: int, faces: int) -> float:
     if faces > MAX_CLASS_ORDER:
         return np.inf
     system = FACTOR_NS * faces**3 + MASK_COPIES * COPY_NS * faces * faces
-    return SYSTEM_CALLS_NS + GRAM_NS * active * active * _length(rows) + system
+    return CALLS_NS + GRAM_NS * active * active * _length(rows) + system
 
 
 def _length(rows: ClassRows) -> float:

@@ -26,9 +26,9 @@ from svmtool.kernels.rows import KernelRows, exact_sum
 from svmtool.kernels.tiles import tiles_of
 from svmtool.papers.running import Point, Tolerance, run
 from svmtool.registry.row import About
-from svmtool.solvers.shared.base import FIRST_CHECK_ROUNDS, PRECISION, RULE, Monitor, Plan, Status
+from svmtool.solvers.shared.base import PRECISION, RULE, Monitor, Plan, Status
 from svmtool.solvers.shared.stalling import Progress
-from svmtool.tolerances import MIB
+from svmtool.tolerances import FIRST_CHECK_STEPS, MIB
 
 MU, PAIRS = 0.1, 50  # the paper's mu; the least p of those it finds best, 50 to 100
 POWER_STEPS = 10  # "a few power iterations"
@@ -172,7 +172,7 @@ def algorithm_1(
     limiter: MinMaxLimiter, check: float,
 ) -> Generator[Iterate, None, Status]:  # fmt: skip
     """Yield a, q, lam, B and the limiter's `left` after each set, first at the start; the arrays a and q change."""
-    lam, B, progress = 0.0, np.empty(0, np.int64), Progress(FIRST_CHECK_ROUNDS)
+    lam, B, progress = 0.0, np.empty(0, np.int64), Progress(FIRST_CHECK_STEPS)
     while True:
         up, low = candidates(y, C, a)
         violation, rho = violation_of(q, up, low), rho_of(q, up, low)

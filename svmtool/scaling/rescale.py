@@ -15,7 +15,7 @@ import numpy as np
 
 from svmtool.compiled import threads
 from svmtool.compiled.loops.text import scale_loops
-from svmtool.compiled.loops.text.text_loops import SOME_LABELLED
+from svmtool.compiled.loops.text.text_loops import PADDING, SOME_LABELLED
 from svmtool.data.dataset import Dataset
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats import output
@@ -195,7 +195,7 @@ class RowWriter:
         items = [b"%d:%s " % item for item in zip(indices.tolist(), numbers, strict=True)]
         self.at[places + 1] = [len(item) for item in items]
         np.cumsum(self.at, out=self.at)
-        return np.frombuffer(b"".join(items) + bytes(scale_loops.ABSENT_PADDING), np.uint8)
+        return np.frombuffer(b"".join(items) + bytes(PADDING), np.uint8)
 
     def write(self, table: Dataset, file) -> None:
         """Append the rows of the table to the file."""

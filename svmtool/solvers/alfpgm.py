@@ -32,7 +32,6 @@ from svmtool.kernels.decomposition import Decomposition, ViolatingSets
 from svmtool.kernels.pair_descent import (
     EPS_SHARE,
     MAX_WHOLE_VARIABLES,
-    NEGLIGIBLE_ERROR,
     TOLERANCE_SHARE,
     VIOLATION_SHARE,
     PairDescent,
@@ -46,7 +45,7 @@ from svmtool.limits import EndedError
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import OPTIMAL, PRECISION, RULE, STEPS, Monitor, Plan, Rule, Status
 from svmtool.solvers.shared.stalling import Progress
-from svmtool.tolerances import ROUNDOFF_GAP, SLOW_MIN_GAP, SUM_RTOL
+from svmtool.tolerances import FIRST_CHECK_STEPS, NEGLIGIBLE_ERROR, ROUNDOFF_GAP, SLOW_MIN_GAP, SUM_RTOL
 
 MISLEADING_ERROR = 0.5  # share of the violation from which errors of f mislead steps
 AFTER_DIRECT = 8  # rounds before the first check of progress after a direct solution, where only round-off is left
@@ -102,7 +101,7 @@ class _Run:
         self.problem, self.monitor, self.eps, self.method = problem, monitor, eps, method
         self.state = Decomposition(problem, capacity_for_rows(len(problem.y), problem.cache_mb), start)
         self.steps = _Steps(self.state, method, eps)
-        self.progress = Progress(base.FIRST_CHECK_ROUNDS, base.STALL_ROUNDS)
+        self.progress = Progress(FIRST_CHECK_STEPS, base.STALL_ROUNDS)
         self.moved, self.misled, self.idle, self.at_minimum = True, 0, 0, False
         self.ruled = False  # whether the rule of -e has held: the run goes on to polish its certificate
         self.least: KernelResult | None = None  # the result with the smallest primal value
@@ -194,7 +193,7 @@ class _Run:
         self.misled, self.moved = 0, True
         why = "many steps" if self.steps.hard else "no more progress in single precision"
         self.monitor.uses(METHODS["double"], why)
-        self.idle, self.progress = 0, Progress(base.FIRST_CHECK_ROUNDS, base.STALL_ROUNDS)
+        self.idle, self.progress = 0, Progress(FIRST_CHECK_STEPS, base.STALL_ROUNDS)
         self.state.use_double()
         if self.lowest[0] < self.state.value():
             self.state.go_to(self.lowest[1])
@@ -212,7 +211,7 @@ class _Run:
         self.ruled, self.least = True, None
         self.eps = self.steps.eps = 0.0
         self.max_work = 2.0 * self.steps.work + direct.START_VALUES / self.problem.beside
-        self.progress = Progress(base.FIRST_CHECK_ROUNDS, base.STALL_ROUNDS)
+        self.progress = Progress(FIRST_CHECK_STEPS, base.STALL_ROUNDS)
         self._keep(False)
         return None
 

@@ -29,8 +29,7 @@ from svmtool.objectives.least_squares import LeastSquares
 from svmtool.objectives.task import Task
 from svmtool.registry.row import ADAPTABLE_FEATURES
 from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status
-
-CALL_ROWS, CALL_MULTIPLICATIONS = 1 << 14, 1 << 27  # most rows and multiplications between two checks of the clock
+from svmtool.tolerances import CALL_NONZEROS, ROWS_AT_ONCE
 
 PASSES = Status("passes", True, "all passes over the rows are made (--passes); the model is not optimal for all rows")
 
@@ -60,7 +59,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     added = AddedRows(task, task.equations if method == "stream" else None)
     random = np.zeros(32, np.int64)
     rand_seed(random, seed)
-    some = max(1, min(CALL_ROWS, int(CALL_MULTIPLICATIONS / max(added.cost, 1.0))))
+    some = max(1, min(ROWS_AT_ONCE, int(CALL_NONZEROS / max(added.cost, 1.0))))
     status = _record(objective, monitor, added)
     for _ in range(task.options.passes):
         if status is not None:

@@ -32,7 +32,7 @@ from svmtool.solvers.shared.cutting_planes import METHODS as METHODS
 from svmtool.solvers.shared.cutting_planes import plan as plan
 from svmtool.solvers.shared.cutting_planes import plan_sampled as plan_sampled
 from svmtool.solvers.shared.stalling import Progress
-from svmtool.tolerances import MIB, ROUNDOFF_GAP
+from svmtool.tolerances import FIRST_CHECK_STEPS, MIB, ROUNDOFF_GAP, TIGHTER
 
 EXACT_ROWS = 64  # rows of A beyond which decomposition is faster
 PART_GROWTH = 4  # the first part of the rows is the support and this many times as many others
@@ -42,7 +42,6 @@ COSTLY = Status("costly", False, "an exact solution costs less than more rounds"
 # sets (m 68 to 3241, gap 1e-3) all were solved within 200; ill-conditioned ones have no bound
 MAX_PAIR_WORK = 1200.0
 EXACT_BYTES = 32.0  # memory of an exact solution per m^2; decomposition continues if that exceeds the cache
-SET_VIOLATION_SHARE = 0.3  # the problem over a working set is solved to this share of the violation among all rows
 
 
 def solve(
@@ -150,7 +149,7 @@ def _descend(
     """From alpha = start to the monitor's gap, by working sets of the rows that lie furthest from the plane."""
     state = Decomposition(problem, capacity_for_rows(problem.n, cache_mb), start)
     sets, subproblem = ViolatingSets(), PairDescent()
-    moved, progress = True, Progress(base.FIRST_CHECK_ROUNDS, base.STALL_ROUNDS)
+    moved, progress = True, Progress(FIRST_CHECK_STEPS, base.STALL_ROUNDS)
     target_gap = monitor.gap or 0.0
     while True:
         violation, _, _ = state.certify()
@@ -176,7 +175,7 @@ def _descend(
                 status = COSTLY
             if status is None:
                 chosen = sets.choose(state)
-                tolerance = max(TOLERANCE_SHARE * (rho - boundary(rho, monitor)), SET_VIOLATION_SHARE * violation)
+                tolerance = max(TOLERANCE_SHARE * (rho - boundary(rho, monitor)), TIGHTER * violation)
                 moved = state.change(chosen, subproblem(state, chosen, tolerance))
         except EndedError:
             status, state.f = monitor.end(), f

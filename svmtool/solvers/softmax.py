@@ -23,13 +23,12 @@ from svmtool.limits import EndedError, until
 from svmtool.linalg.systems import Factored, conjugate_gradient
 from svmtool.objectives.softmax import Softmax
 from svmtool.solvers.shared.base import GAP, PRECISION, TIME, Monitor, Status
-from svmtool.tolerances import CG_LOOSE, CG_TIGHT, EPS, STALL_STEPS
+from svmtool.tolerances import ARMIJO, CG_LOOSE, CG_TIGHT, EPS, MAX_TRIALS, SEARCH_RTOL, STALL_STEPS
 
 # Weights up to which the Hessian is formed.  On ten sets of 5 to 222 weights, C = 1, 100 and an elastic net, products
 # with it took 2.1 times as long in the geometric mean (0.29 to 12.5)
 SYSTEM_BELOW = 300
-SUFFICIENT, HALVINGS = 1e-4, 50  # share of the expected fall that a step must reach, and halvings until it may not
-INNER_STEPS, INNER_SHARE = 1000, 0.01  # proximal gradient steps for a model, and the share of the first that ends them
+INNER_STEPS = 1000  # most proximal gradient steps for a model
 POWER_STEPS = 20  # of the power method for the largest curvature
 
 
@@ -115,8 +114,8 @@ def _step(
     W, U = V[:, :-1], P[:, :-1]
     expected = float(np.sum(G * P)) + o.l1 * float(np.abs(W + U).sum() - np.abs(W).sum())
     T, f, t = o.scores(P), o.value(V, Z), 1.0
-    for _ in range(HALVINGS):
-        if o.value(V + t * P, Z + t * T) <= f + SUFFICIENT * t * expected + EPS * abs(f):
+    for _ in range(MAX_TRIALS):
+        if o.value(V + t * P, Z + t * T) <= f + ARMIJO * t * expected + EPS * abs(f):
             break
         t *= 0.5
     V = V + t * P
@@ -157,6 +156,6 @@ def _minimum(o: Softmax, product: Any, V: np.ndarray, G: np.ndarray, monitor: Mo
         later = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum * momentum))
         y, u, momentum = new + (momentum - 1.0) / later * change, new, later
         first = first or length
-        if length <= INNER_SHARE * first:
+        if length <= SEARCH_RTOL * first:
             break
     return (scale * u).reshape(V.shape)

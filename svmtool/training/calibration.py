@@ -44,7 +44,7 @@ from svmtool.models.linear import LinearModel
 from svmtool.params import Settings
 from svmtool.progress import counted
 from svmtool.solvers.shared.base import TIME
-from svmtool.tolerances import RIDGE
+from svmtool.tolerances import ARMIJO, FINE_RTOL, RIDGE
 from svmtool.training.notices import first_of
 from svmtool.training.validation.folds import FOLDS, AnyFolds, GlibcRand, Keep, fold_rows, liblinear_folds
 
@@ -54,9 +54,6 @@ if TYPE_CHECKING:
     from svmtool.training.outcome import Training
 
 MAX_SIGMOID_STEPS = 100
-LAST_DECREMENT = 1e-10  # relative to the value: one more Newton step is exact to round-off
-ARMIJO = 1e-4  # share of the predicted decrease that a step must achieve
-MIN_STEP = 1e-10
 MIN_SCALE = 1e-290  # size of centred decision values below which they count as equal, since quotients overflow
 
 OUTLIER_DEVIATIONS = 5.0  # standard deviations of a Laplace distribution beyond which an error does not count
@@ -200,11 +197,11 @@ def fit_sigmoid(f: np.ndarray, of_class: np.ndarray, weights: np.ndarray) -> tup
         determinant = h11 * h22 - h12 * h12
         dA, dB = (h12 * g2 - h22 * g1) / determinant, (h12 * g1 - h11 * g2) / determinant
         decrement = -(g1 * dA + g2 * dB)
-        if decrement <= LAST_DECREMENT * F:
+        if decrement <= FINE_RTOL * F:
             A, B = A + dA, B + dB
             break
         step = 1.0
-        while (tried := value(A + step * dA, B + step * dB)) > F - ARMIJO * step * decrement and step > MIN_STEP:
+        while (tried := value(A + step * dA, B + step * dB)) > F - ARMIJO * step * decrement and step > FINE_RTOL:
             step /= 2
         A, B, F = A + step * dA, B + step * dB, tried
     return (A / scale, B - A * middle / scale) if scale > MIN_SCALE else (0.0, B)

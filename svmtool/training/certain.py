@@ -14,12 +14,12 @@ from svmtool.models.certain import bounds_of, lengths, percent, share_line, why_
 from svmtool.models.linear import LinearModel
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import LATE, POOR
+from svmtool.tolerances import DUAL_RTOL
 from svmtool.training.inputs import on_known
 from svmtool.training.outcome import Training
 from svmtool.training.reductions.base import Reduction
 
 SMALLER = 1e-2  # the gap of a run as a share of that of the run before: radii become a tenth
-LEAST_GAP = 1e-13  # what rounding allows
 
 
 class Wanted:
@@ -55,9 +55,9 @@ def until_certain(
     while (count := wanted.certain(done.model)) < wanted.share * wanted.count:
         gap, status = done.certificate.gap, done.status
         limited = status is None or not (status.converged or status in (LATE, POOR))
-        if limited or stop.ended() or not gap > LEAST_GAP:
+        if limited or stop.ended() or not gap > DUAL_RTOL:
             break
-        problems.settings = problems.settings.replace(gap=max(SMALLER * gap, LEAST_GAP))
+        problems.settings = problems.settings.replace(gap=max(SMALLER * gap, DUAL_RTOL))
         again = fit(problems.as_start(problems.weights(done.results)))
         if not again.certificate.gap < gap:
             break

@@ -16,16 +16,15 @@ import numpy as np
 
 from svmtool.data.dataset import Dataset
 from svmtool.data.labels import Weighting
-from svmtool.data.row_storage import PIECE_NONZEROS
 from svmtool.errors import RowsError, SvmtoolError
 from svmtool.models.kernel import FEATURES_NOTE, KernelModel
 from svmtool.models.linear import LinearModel
 from svmtool.models.weights import PIECE_VALUES, Columns, SparseWeights, by_feature
 from svmtool.numbers import distinct
 from svmtool.params import Settings
+from svmtool.tolerances import MANY_VALUES, VALUES_AT_ONCE
 
 MANY_FEATURES, FEATURES_PER_VALUE = 1 << 20, 4  # above both, and per value of the data, the features are restricted
-MAX_COPIED_VALUES = 1 << 22  # values of rows on disk whose indices may be examined in memory
 MAX_DIGITS = 290  # decimal digits that sums may have at most
 MAX_START_WEIGHT = 1e100  # weights of an initial model: their squares must stay numbers
 
@@ -39,8 +38,8 @@ def refuse_overflow(
     `refuse_range`.
     """
     largest = max(largest, table.largest or 1.0, 1.0)
-    for at in range(0, len(table.values) if table.largest is None else 0, PIECE_NONZEROS):
-        some = table.values[at : at + PIECE_NONZEROS]
+    for at in range(0, len(table.values) if table.largest is None else 0, VALUES_AT_ONCE):
+        some = table.values[at : at + VALUES_AT_ONCE]
         largest = max(float(some.max()), -float(some.min()), largest)
         if table.mapped is not None:
             table.mapped.check()
@@ -87,7 +86,7 @@ def weights_named(advice: str, row_weights: np.ndarray | None) -> str:
 def used_features(table: Dataset) -> np.ndarray | None:
     """The features that occur, i4, ascending, 0-based; None if restricting is not worthwhile."""
     values = len(table.values)
-    too_long = table.mapped is not None and values > MAX_COPIED_VALUES
+    too_long = table.mapped is not None and values > MANY_VALUES
     if table.n_features <= max(MANY_FEATURES, FEATURES_PER_VALUE * values) or too_long:
         return None
     return distinct(table.indices)

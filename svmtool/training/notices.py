@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 from svmtool.certify.linear import Certificate
 from svmtool.params import Settings, tolerance
 from svmtool.registry.row import Solver, gap_of_theta
-from svmtool.solvers.shared.base import CONFIRMED_GAP, INTERRUPTED, OPTIMAL, PRECISION, PRUNED, Status
+from svmtool.solvers.shared.base import INTERRUPTED, OPTIMAL, PRECISION, PRUNED, Status
+from svmtool.tolerances import CONFIRMED_GAP
 
 WARNING_GAP = 1e-2  # certified gap above which a run that the rule of -e has ended has not converged
 MAX_ROUNDING = 1e-8  # relative error of the weights by round-off in sums above which a model by sums has not converged

@@ -18,12 +18,9 @@ import numpy as np
 from svmtool.certify.linear import Certificate
 from svmtool.objectives.duality import relative_gap
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import CONFIRMED_GAP, Monitor, Result
+from svmtool.solvers.shared.base import Monitor, Result
+from svmtool.tolerances import CONFIRMED_GAP, SAME_RTOL, VALUE_RTOL
 from svmtool.training.notices import asked_gap
-
-SAME_RTOL = 1e-6  # relative difference of values that prints the same digits
-EXCESS_RTOL = 1e-9  # relative excess over P(0) that counts as round-off
-
 
 Verified = tuple[Result, Certificate]
 
@@ -36,7 +33,7 @@ def verified(problems: Any, k: int, result: Result, monitor: Monitor, start: np.
     if not problems.is_finite(result.w):
         result = _replaced(problems, k, result, where)
     certificate = problems.certify(k, result)
-    if not certificate.primal <= least + EXCESS_RTOL * abs(least):
+    if not certificate.primal <= least + VALUE_RTOL * abs(least):
         result = _replaced(problems, k, result, where)
         certificate = problems.certify(k, result).bounded_by(certificate)
     claimed = result.history[-1]["gap"]
@@ -57,7 +54,7 @@ def sound(problems: Any, k: int, result: Result, start: np.ndarray | None = None
     if problems.solver.printed:
         return _as_printed(problems, k, result)[0]
     least, where = _least(problems, k, start)
-    if problems.is_finite(result.w) and problems.primal(k, result.w) <= least + EXCESS_RTOL * abs(least):
+    if problems.is_finite(result.w) and problems.primal(k, result.w) <= least + VALUE_RTOL * abs(least):
         return result
     return _replaced(problems, k, result, where)
 

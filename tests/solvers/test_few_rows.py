@@ -9,7 +9,7 @@ from naming import case_of
 
 from svmtool.objectives.augmented import Augmented
 from svmtool.params import Settings
-from svmtool.solvers.shared import base
+from svmtool.tolerances import CONFIRMED_GAP
 from svmtool.training.reductions.one_vs_rest import OneVsRest
 
 WORDS, ROWS = 400, 250
@@ -93,7 +93,7 @@ def test_a_row_of_huge_numbers_among_others_costs_no_steps(solver, gap):
         rng = np.random.default_rng(seed)
         X, y = np.round(rng.normal(size=(25, 10)), 3), np.where(rng.random(25) < 0.5, 1.0, -1.0)
         X[7] *= 1e9
-        certified = base.CONFIRMED_GAP if gap is None else gap
+        certified = CONFIRMED_GAP if gap is None else gap
         with case_of(seed):
             result = solved(X, y, 100.0, solver=solver, bias=1.0, gap=gap, certified=certified)
             assert len(result.history) <= 150  # up to 1026 with a multiple of the identity added

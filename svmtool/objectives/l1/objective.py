@@ -23,15 +23,13 @@ from svmtool.objectives.base import balance
 from svmtool.objectives.logistic import Logistic
 from svmtool.objectives.squared_hinge import SquaredHinge
 from svmtool.objectives.task import Task
-from svmtool.tolerances import GRAM_BELOW
+from svmtool.tolerances import FINE_RTOL, GRAM_BELOW, MAX_TRIALS, SEARCH_RTOL
 
 MIN_BOUND_SHARE = 0.1  # of its distance from a bound that a multiplier keeps in a step of the model
-MAX_END_SLOPE = 0.01  # share of f's slope at w at which a search along a step ends
 MIN_END_CURVATURE = 0.1  # at its end, as share of the mean along it, unless f is known to decrease
 # Nanoseconds of a number in an epoch on f, whose rows are visited in any order: 2 to 4 and 6 to 16 on nine sets
 DESCENT_NS, DENSE_DESCENT_NS = 8.0, 3.0
 TURNING_PASSES = 10.0  # over the rows that take as long as storing them by columns
-MAX_TRIALS, BRACKET_RTOL = 60, 1e-10  # of a search: most points, and the relative width of a bracket that ends it
 
 
 class L1Objective:
@@ -193,13 +191,13 @@ class L1Objective:
             left, right = losses + inner - jump, losses + inner + jump
             # where most of the curvature is near 0, f can be above f(0) at a t with a small positive slope
             falls = left <= 0.0 or (t - low) * left <= gained or curvature * t >= MIN_END_CURVATURE * (left - first)
-            if falls and left <= MAX_END_SLOPE * -first and (t == 1.0 or right >= MAX_END_SLOPE * first):
+            if falls and left <= SEARCH_RTOL * -first and (t == 1.0 or right >= SEARCH_RTOL * first):
                 return t
             if left > 0.0:
                 high, new = t, t - minimum_on_line(at, -q, penalty, -left, curvature, t - low)
             else:
                 low, gained, new = t, -right * t, t + minimum_on_line(at, q, penalty, right, curvature, high - t)
-            if high - low <= BRACKET_RTOL * high:
+            if high - low <= FINE_RTOL * high:
                 return low
             t = new if low < new < high else 0.5 * (low + high)
         return low

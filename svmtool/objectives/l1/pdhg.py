@@ -23,6 +23,7 @@ from svmtool.linalg.weighted_columns import Columns
 from svmtool.objectives.duality import cancelling, standard_normal
 from svmtool.objectives.l1.hinge import L1Columns
 from svmtool.objectives.task import Task
+from svmtool.tolerances import SUM_RTOL
 
 MAX_DISTANCE = 0.2  # rows further than this from their targets are left out
 MIN_COLUMN_SUM = 0.8  # columns of zero weight with |sum_i a_i x_ij| below this are left out
@@ -33,7 +34,6 @@ PDHG_POWER_STEPS, PDHG_POWER_RTOL = 50, 1e-3  # of the power iteration, which gi
 POWER_MARGIN = 1.05  # factor that makes it an upper bound
 ROUND_SHARE = 0.36  # longest round, as share of all steps so far
 MAX_EXACT_SUM = 1e9  # largest sum of a_i |x_ij| for which cancellation is exact up to 1e-7
-MIN_MOVE = 1e-12  # moves below this leave the primal weight unchanged
 
 
 class L1Pdhg:
@@ -160,7 +160,7 @@ class L1Pdhg:
         if self._shift_step > 0.0:
             in_w += (self._state[2] - self._state[0]) ** 2 / self._shift_step
         in_a = float(np.sum(np.square(near_a - self._a0) / self._sigma))
-        if min(in_w, in_a) > MIN_MOVE * MIN_MOVE:
+        if min(in_w, in_a) > SUM_RTOL * SUM_RTOL:
             self.balance = float(np.sqrt(self.balance * np.sqrt(in_a / in_w)))
 
     def evaluate(self) -> None:

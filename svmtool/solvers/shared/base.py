@@ -15,13 +15,12 @@ from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.task import SolverResult
 from svmtool.progress import reached
 from svmtool.solvers.shared.stalling import Progress
-from svmtool.tolerances import ROUNDOFF_GAP
+from svmtool.tolerances import CONFIRMED_GAP, ROUNDOFF_GAP
 
 MAX_RECORDS = 4096  # of a run, of 0.5 kB each: longer runs drop records in the middle, neither the first nor the last
 # Seconds before the first record between iterations, and the factor of the time from one record to the next: well below
 # 2, since single epochs take time, too
 NOTE_SECONDS, NOTE_FACTOR = 0.5, 1.4
-FIRST_CHECK_ROUNDS = 128  # rounds of decomposition before the first check of progress
 STALL_ROUNDS = 5  # rounds without a smaller exact measure after which only round-off is left
 
 
@@ -58,7 +57,6 @@ INDEFINITE = Status(
     "the kernel matrix of these rows is not positive definite, perhaps by rounding: scale the features (svm-scale), "
     "lower -c, or choose another kernel, -g or -r",
 )
-CONFIRMED_GAP = 1e-6  # certified gap that confirms an exact minimiser; also the target of a method that takes over
 TAKEN_OVER = Status("taken over", True, f"another method took over, to a relative gap of {CONFIRMED_GAP:g}")
 PRUNED = Status("pruned", True, "weights were left out (--prune), which the certified gap includes")
 INTERRUPTED = Status("interrupted", False, "interrupted: the best model so far is kept")

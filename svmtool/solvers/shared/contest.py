@@ -52,6 +52,8 @@ from svmtool.tolerances import (
     SLOW_MIN_GAP,
     STALL_ROUNDS,
     STALL_STEPS,
+    TIGHTER,
+    USUAL_PRODUCTS,
 )
 
 # Turns.  Usual Newton steps from a good dual point, of a smooth loss, and of rounds with and without a factorised
@@ -67,9 +69,7 @@ FIRST_EVALUATION, REMAINING_SHARE, MIN_BETWEEN, MAX_BETWEEN = 4.0, 0.8, 2.0, 0.5
 # Weight of the earlier values in the running mean of the rule's measure, which varies much; epochs, and one in so many
 # of all, over which its fall is measured
 SMOOTHING, RECENT = 0.9, 4
-TIGHTER = 0.3  # factor of the tolerance each time that it is met and the gap is not small enough
-FIRST_PRODUCTS = 10  # most products of the first direction by conjugate gradients from zero weights
-USUAL_PRODUCTS = 30  # usual number of products in a step; FIRST_PRODUCTS up to LIBLINEAR's rule for the gradient
+FIRST_PRODUCTS = 10  # most of the first direction from zero weights; usual number up to a rule for the gradient
 BETTER = 0.999  # factor of the least gap that counts as a smaller one
 # Multiplier rounds: sigma at first, per unit of the slacks, less (at least 1) with more than SIGMA_FEATURES features,
 # and its growth; a round ends when the gradient is small relative to the coming change of multipliers

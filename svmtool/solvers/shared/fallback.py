@@ -33,13 +33,12 @@ from svmtool.solvers.shared import base, interior_steps
 from svmtool.solvers.shared.base import Monitor, Result, Rule
 from svmtool.solvers.shared.contest import Contest, Epochs, NewtonSteps
 from svmtool.solvers.shared.incumbent import Best
-from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP
+from svmtool.tolerances import GRAM_BELOW, MANY_VALUES, OPTIMAL_GAP
 
 MAX_FALLBACK_ITERATIONS = 1000  # most iterations, or coordinate epochs
 MAX_FALLBACK_VISITS = 2e9  # most visits to a non-zero in all
 MAX_NEWTON_STEPS = 20  # from the result: nearly all results here are right but for round-off
 MAX_WORK = 1 << 29  # (rows + features) features^2 up to which a factorisation takes at most a second
-MAX_FACTOR_NUMBERS = 1 << 22  # (rows + features) features up to which it is tried: 40 bytes each
 
 
 def solve(task: Task, loss: Loss, l1: bool, start: np.ndarray, gap: float, monitor: Monitor) -> Result | None:
@@ -96,7 +95,7 @@ def _hinge(task: Task, p: float, gap: float, monitor: Monitor) -> Best | None:
 
 def factorisation_possible(rows: Rows) -> bool:
     """Whether an orthogonal factorisation of a copy of the rows is cheap enough."""
-    return rows.in_memory and (rows.n + rows.d) * rows.d * max(rows.d, MAX_WORK // MAX_FACTOR_NUMBERS) <= MAX_WORK
+    return rows.in_memory and (rows.n + rows.d) * rows.d * max(rows.d, MAX_WORK // MANY_VALUES) <= MAX_WORK
 
 
 def orthogonally(task: Task) -> tuple[np.ndarray, np.ndarray]:

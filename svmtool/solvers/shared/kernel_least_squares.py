@@ -6,12 +6,7 @@ import numpy as np
 
 from svmtool.kernels import interior
 from svmtool.kernels.conjugate import Conjugate
-from svmtool.kernels.least_squares import (
-    FIRST_RESIDUAL_CHECK,
-    MAX_EXCESS,
-    NEGLIGIBLE_RESIDUAL_ERROR,
-    Residuals,
-)
+from svmtool.kernels.least_squares import FIRST_RESIDUAL_CHECK, Residuals
 from svmtool.kernels.problems import LeastSquaresSvc
 from svmtool.kernels.results import KernelResult
 from svmtool.limits import EndedError
@@ -28,7 +23,7 @@ from svmtool.solvers.shared.base import (
     Rule,
 )
 from svmtool.solvers.shared.stalling import Progress
-from svmtool.tolerances import ROUNDOFF_GAP
+from svmtool.tolerances import MATRIX_ROWS, NEGLIGIBLE_ERROR, ROUNDOFF_GAP, SAME_RTOL
 
 METHODS = {
     "cg": "conjugate gradients",
@@ -41,7 +36,7 @@ def plan(problem: LeastSquaresSvc, rule: Rule, start: np.ndarray | None = None) 
     after = direct_after(problem)
     if after < np.inf:
         return Plan("cg", f"{problem.n} rows: if {after:.0f} steps do not end the run a direct solution follows")
-    return Plan("cg", f"{problem.n} rows, too many for a direct solution ({interior.MAX_VARIABLES})")
+    return Plan("cg", f"{problem.n} rows, too many for a direct solution ({MATRIX_ROWS})")
 
 
 def solve(
@@ -57,7 +52,7 @@ def solve(
 
 def direct_after(problem: LeastSquaresSvc) -> float:
     """Steps after which a direct solution in double precision costs less than more steps; inf for many rows."""
-    return problem.n if problem.n <= interior.MAX_VARIABLES else np.inf
+    return problem.n if problem.n <= MATRIX_ROWS else np.inf
 
 
 def _rounds(steps: Conjugate, monitor: Monitor, eps: float, direct_after: float) -> KernelResult:
@@ -68,16 +63,17 @@ def _rounds(steps: Conjugate, monitor: Monitor, eps: float, direct_after: float)
     state = steps.state
     at_zero = float(np.sum(state.problem.cost))  # the primal value of w = 0, which no dual value exceeds
     directly = direct_after < np.inf
-    least = min(state.values()[0], 0.0) - MAX_EXCESS * at_zero
+    # a dual value below the start's, or above P(0): round-off, or a negative eigenvalue
+    least = min(state.values()[0], 0.0) - SAME_RTOL * at_zero
     convex, progress = True, Progress(FIRST_RESIDUAL_CHECK, base.STALL_ROUNDS)
     while True:
         dual, gap = state.values()
-        sound = convex and least <= dual <= (1.0 + MAX_EXCESS) * at_zero
+        sound = convex and least <= dual <= (1.0 + SAME_RTOL) * at_zero
         worst, relative_gap = float(np.abs(state.residuals()).max()), state.problem.relative(dual + gap, dual)
         close = monitor.gap is not None and relative_gap <= monitor.gap  # as certified: in double precision
         exact, before = state.exact, (state.c.copy(), state.e.copy())
         try:
-            if not exact and (not sound or close or state.error() > NEGLIGIBLE_RESIDUAL_ERROR * max(worst, eps)):
+            if not exact and (not sound or close or state.error() > NEGLIGIBLE_ERROR * max(worst, eps)):
                 state.refresh()
                 steps.restart()
                 convex = True
@@ -132,7 +128,7 @@ def _go_to_solution(state: Residuals, least: float) -> bool:
 
 def directly(problem: LeastSquaresSvc, monitor: Monitor, *_: object) -> KernelResult | None:
     """Solve least squares of few rows by a factorisation; None if there are many rows.  Arguments as a solver's."""
-    if not 0 < problem.n <= interior.MAX_VARIABLES:
+    if not 0 < problem.n <= MATRIX_ROWS:
         return None
     state = Residuals(problem, 0.0)
     c = _direct_solution(problem)

@@ -12,7 +12,7 @@ from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status, rounded
 from svmtool.solvers.shared.contest import newton_steps
-from svmtool.tolerances import DIRECT_AFTER, DUAL_RTOL, OPTIMAL_GAP, ROUNDOFF_GAP, STALL_STEPS
+from svmtool.tolerances import AIM_SHARE, DIRECT_AFTER, DUAL_RTOL, MATRIX_ROWS, OPTIMAL_GAP, ROUNDOFF_GAP, STALL_STEPS
 
 # Texts of the methods that several solvers of least squares have: `by_sums`, and those of `by_method`.
 SUMS = "normal equations, solved exactly"
@@ -21,9 +21,6 @@ METHODS = {
     "primal": "Newton steps, matrix of features x features factorised",
     "cg": "Newton steps by conjugate gradients, from sums over the rows",
 }
-
-CG_MIN_GAP = 0.9  # steps continue to this share of the gap
-MAX_DIRECT_ROWS = 2048  # most rows of a direct solution
 
 
 def plan_wide(task: Task, why: str) -> Plan:
@@ -98,13 +95,13 @@ def by_golub_kahan(objective: LeastSquares, monitor: Monitor) -> Result:
     """
     answer, alpha = np.zeros(objective.d), np.zeros(objective.n)
     primal, dual, stalled, count = objective.value_at_zero(), 0.0, 0, 0
-    small = objective.n <= MAX_DIRECT_ROWS and objective.rows.in_memory
+    small = objective.n <= MATRIX_ROWS and objective.rows.in_memory
     direct_after = max(DIRECT_AFTER, objective.n) if small else np.inf
     while True:
         steps, f = objective.golub_kahan(), objective.value()
         initial = 0.5 * steps.first**2  # P - D at the start; apart: now
         status, apart, k = None, initial, 0
-        target_gap = max(CG_MIN_GAP * (monitor.gap or 0.0), OPTIMAL_GAP)
+        target_gap = max(AIM_SHARE * (monitor.gap or 0.0), OPTIMAL_GAP)
         directly = count >= direct_after
         while not (directly or steps.over) and apart > max(target_gap * (f - steps.primal.gain), DUAL_RTOL * initial):
             steps.step()

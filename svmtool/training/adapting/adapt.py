@@ -14,13 +14,13 @@ from svmtool.formats.svmlight.inputs import Reading, arriving_rows, weighted
 from svmtool.formats.svmlight.table import RawTable, joined, read
 from svmtool.params import Request, Settings
 from svmtool.progress import doing
+from svmtool.tolerances import VALUES_AT_ONCE
 from svmtool.training import intent
 from svmtool.training.adapting.adaptable import Adaptable, beginning
 from svmtool.training.adapting.falsvm import FastAdaptable
 from svmtool.training.interruption import interruptible
 
 INTERVAL_SECONDS = 10.0  # default interval between models while rows arrive
-MAX_PENDING_NONZEROS = 1 << 21  # non-zeros buffered before they are added to the sums
 
 
 def run(settings: Settings, request: Request, added: Reading | None, model_path: str, console: Any) -> int:
@@ -73,7 +73,7 @@ def add_stream(adaptable: Adaptable, request: Request, console: Any) -> int:
                 if table is not None:
                     pending.append(table)
                     waiting, fresh = waiting + table.values.size, fresh + table.labels.size
-                if waiting > MAX_PENDING_NONZEROS:
+                if waiting > VALUES_AT_ONCE:
                     add_pending()
                 if fresh and (fresh >= every_rows or time.perf_counter() - written >= every_seconds):
                     add_pending()

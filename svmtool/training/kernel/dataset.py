@@ -15,10 +15,9 @@ from svmtool.kernels.problems import AnyProblem, CSvc, LeastSquaresSvc, NuSvc, P
 from svmtool.models.kernel_functions import Kernel
 from svmtool.options import in_words
 from svmtool.params import POLYNOMIAL, PRECOMPUTED, Settings, check_feasible, kernel_of
-from svmtool.tolerances import DENSE_BELOW, MIB
+from svmtool.tolerances import DENSE_BELOW, MIB, SAME_RTOL
 from svmtool.training.inputs import MAX_DIGITS, largest_cost, on_used, used_features, weights_named
 
-SYMMETRY_RTOL = 1e-6  # relative difference of two kernel values that should be equal: text is rounded
 NUMBER_BYTES = 16  # bytes that a number of a pair's rows takes: its value, its index, and its value in single precision
 NO_SERIAL = "Wrong input format: first column must be 0:sample_serial_number"
 BAD_SERIAL = "Wrong input format: sample_serial_number out of range"
@@ -106,7 +105,7 @@ def _check_serials(table: Dataset, file: str) -> None:
     K = 0.25 * table.values[heads[:, None] + serial.astype(np.int64)]  # so that sums and differences do not overflow
     root = np.sqrt(np.abs(np.diag(K)))
     size = np.outer(root, root) + np.abs(K)
-    uneven = np.abs(K - K.T) > SYMMETRY_RTOL * size
+    uneven = np.abs(K - K.T) > SAME_RTOL * size
     refuse("Wrong input format", uneven.any(axis=1), "the kernel values are not symmetric: K(x,z) differs from K(z,x)")
 
 

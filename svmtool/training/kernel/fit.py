@@ -17,8 +17,8 @@ from svmtool.limits import EndedError, StopFlag, TimeShares
 from svmtool.params import NO_OPTIONS, Settings, tolerance
 from svmtool.progress import doing
 from svmtool.solvers.shared import kernel_least_squares
-from svmtool.solvers.shared.base import CONFIRMED_GAP, TIME, Monitor, Rule, Tolerance
-from svmtool.tolerances import MIB
+from svmtool.solvers.shared.base import TIME, Monitor, Rule, Tolerance
+from svmtool.tolerances import CONFIRMED_GAP, MIB
 from svmtool.training.kernel.verify import as_printed, verify, zero
 from svmtool.training.lines import Sink, SolverLines, sink_of
 from svmtool.training.notices import asked_gap

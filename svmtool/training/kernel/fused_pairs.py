@@ -21,22 +21,21 @@ from typing import Any
 
 import numpy as np
 
-from svmtool.certify.kernel import KERNEL_VALUE_RTOL, MAX_WIDENING, MIN_LATE_ROWS, SEED, best_constant, certificate_of
+from svmtool.certify.kernel import MAX_WIDENING, MIN_LATE_ROWS, SEED, best_constant, certificate_of
 from svmtool.certify.linear import Certificate
 from svmtool.compiled.loops.kernel import class_pair_loops as loops
 from svmtool.compiled.threads import run_blocks
 from svmtool.data.row_storage import draw_rows
 from svmtool.kernels import interior
 from svmtool.kernels.direct import START_VALUES
-from svmtool.kernels.pair_descent import CALL_VALUES
 from svmtool.kernels.problems import KernelProblem, relative
 from svmtool.kernels.results import DecisionFunction, KernelResult
 from svmtool.kernels.tiles import Double, Tiles, tiles_of
 from svmtool.models.kernel import KernelModel
 from svmtool.numbers import distinct
 from svmtool.params import Settings, tolerance
-from svmtool.solvers.shared.base import CONFIRMED_GAP, GAP, ITERATIONS, OPTIMAL, RULE
-from svmtool.tolerances import MIB, ROUNDOFF_GAP, SLOW_MIN_GAP
+from svmtool.solvers.shared.base import GAP, ITERATIONS, OPTIMAL, RULE
+from svmtool.tolerances import CONFIRMED_GAP, MANY_VALUES, MIB, ROUNDOFF_GAP, SLOW_MIN_GAP, VALUE_RTOL, VALUES_AT_ONCE
 from svmtool.training.kernel import verify
 from svmtool.training.kernel.dataset import ClassPairs
 from svmtool.training.kernel.fit import Fitting, Solved, packed
@@ -45,7 +44,6 @@ MAX_PAIR_ROWS = 512  # of a pair; on 16 sets of 3 to 77 classes ten were faster,
 # If a single pair also uses kernel values in double precision: with 2048 in all cases two such sets took 0.4 and 0.6 of
 # the time, three others 1.1 to 1.7 times as long.
 MAX_DOUBLE_ROWS = 2048
-STRIP_VALUES = 1 << 20  # kernel values between a class and some others, or decision values, computed at a time: 8 MB
 METHOD = "pairs of classes, many in one compiled call"
 MEMORY_SHARE = 0.5  # share of -m for the blocks within classes
 
@@ -115,7 +113,7 @@ class Batch(ABC):
             self.largest[c] = np.abs(np.diag(own[c])).max()
 
         def row(i: int) -> None:
-            for some in packed(self.partners[i], lambda j: float(self.sizes[i] * self.sizes[j]), STRIP_VALUES):
+            for some in packed(self.partners[i], lambda j: float(self.sizes[i] * self.sizes[j]), VALUES_AT_ONCE):
                 if stop.ended():
                     return
                 finished = self._strip(i, some, parts[i], own)
@@ -238,7 +236,7 @@ class _Scores:
         coef = self.signs * batch.a
         support = np.flatnonzero(np.any(coef != 0.0, axis=0))
         self.number = np.repeat(np.arange(batch.count), batch.sizes)
-        self.at_once = max(MIN_LATE_ROWS, STRIP_VALUES // max(len(support), len(batch.pairs)))
+        self.at_once = max(MIN_LATE_ROWS, VALUES_AT_ONCE // max(len(support), len(batch.pairs)))
         vectors = points.rows.take(support).as_csr()
         self.scores = KernelModel(
             "c_svc", points.kernel, tuple(range(batch.count)), batch.count, np.zeros(len(batch.pairs)),
@@ -318,7 +316,7 @@ def steps(
     p, polish = (0.0 if nu else -1.0), START_VALUES / beside
 
     def finish(first: int) -> int:
-        return call(n, width, p, nu, tolerance(s), gap, poor_gap, polished_gap, polish, max_rounds, first, CALL_VALUES)
+        return call(n, width, p, nu, tolerance(s), gap, poor_gap, polished_gap, polish, max_rounds, first, MANY_VALUES)
 
     return (a, a_others, F, F_others, out), finish
 
@@ -334,7 +332,7 @@ def limits_of(
         bound = float(nu_problem.upper[0])
         return bound, bound, nu_problem.floor, nu_problem.floor
     zero = 2.0 * min(counts[0] * costs[0], counts[1] * costs[1])  # P(w = 0)
-    return *costs, 0.0, (1.0 + KERNEL_VALUE_RTOL) * zero
+    return *costs, 0.0, (1.0 + VALUE_RTOL) * zero
 
 
 class Hinges(Batch):
@@ -433,7 +431,7 @@ class Hinges(Batch):
         error, sample = self._error(k, result.alpha)
         wider = error * float(np.sum(problem.losses))
         without = self.nu > 0.0 and gap - value > 0.0  # no better than w = 0
-        if wider <= KERNEL_VALUE_RTOL * abs(gap - value) and not without:
+        if wider <= VALUE_RTOL * abs(gap - value) and not without:
             certificate = Certificate(gap - value + wider, -value, violation + error)
             certificate.gap = problem.relative(certificate.primal, certificate.dual)
             certificate.sampled = sample
@@ -445,7 +443,7 @@ class Hinges(Batch):
                 return None
         primal, dual = certificate.primal, certificate.dual
         certificate.primal, certificate.dual = function.scaled(primal), function.scaled(dual)
-        allowed = gap + max(MAX_WIDENING * gap, KERNEL_VALUE_RTOL * abs(primal))
+        allowed = gap + max(MAX_WIDENING * gap, VALUE_RTOL * abs(primal))
         if not (primal <= max_primal and certificate.gap < np.inf and primal - dual <= allowed):
             return None
         if result.status is GAP and not certificate.gap <= verify.PRINTED_FACTOR * (self.s.target or 0.0):
@@ -523,7 +521,7 @@ class Squares(Batch):
         function = problem.decision_function(result)
         plain = certificate_of(problem, alpha, gradient, rho)
         wider = certificate.primal - certificate.dual - (plain.primal - plain.dual)
-        if not wider <= KERNEL_VALUE_RTOL * abs(certificate.primal):
+        if not wider <= VALUE_RTOL * abs(certificate.primal):
             function, certificate = self.certified(k, problem, result)  # the value of the model itself is needed
         if not (certificate.gap < np.inf and verify.acceptable(problem, result, certificate)):
             return None

@@ -38,12 +38,11 @@ from svmtool.kernels.problems import (
 from svmtool.kernels.results import DecisionFunction, KernelResult
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import INDEFINITE
-from svmtool.tolerances import SLOW_MIN_GAP, SUM_RTOL
+from svmtool.tolerances import CONFIRMED_GAP, MAX_TRIALS, SLOW_MIN_GAP, SUM_RTOL
 
 STATIONARY_RTOL = 0.1  # relative difference of the values up to which a point counts as stationary, for any kernel
 SAMPLE_FACTOR = 2.0  # factor of CONFIRMED: a certificate from a sample adds up to half of the gap, and single precision
 NO_MEANING = "the kernel matrix is not positive definite, so that primal values have no meaning"
-MAX_DUAL_HALVINGS = 40
 PRINTED_FACTOR = 1.0005  # factor of the requested gap within its three printed digits
 
 Verified = tuple[DecisionFunction, KernelResult, Certificate]
@@ -118,13 +117,13 @@ def _verify(
     if isinstance(problem, LpSvc):
         return _verify_lp(problem, result, target)
     asked = -1.0 if target is None else target
-    close = PRINTED_FACTOR * asked if target is not None else SAMPLE_FACTOR * base.CONFIRMED_GAP
+    close = PRINTED_FACTOR * asked if target is not None else SAMPLE_FACTOR * CONFIRMED_GAP
     function, certificate = certified(problem, result, asked)
     ended = result.status in (base.TIME, base.INTERRUPTED, base.ITERATIONS, base.STEPS)
     sound = acceptable(problem, result, certificate)
     claimed = (base.GAP,) if target is None else (base.GAP, base.OPTIMAL)
     short = result.status in claimed and not certificate.gap <= close
-    poor = result.replaced and not certificate.gap <= base.CONFIRMED_GAP
+    poor = result.replaced and not certificate.gap <= CONFIRMED_GAP
     known = _bound(problem, result, certificate)
     if result.dual_point is not None:
         known = max(known, _bound(problem, result.dual_point, certified(problem, result.dual_point)[1]))
@@ -147,11 +146,11 @@ def _verify(
     if certificate.dual < known:
         certificate.dual = min(known, certificate.primal)
         certificate.gap = problem.relative(certificate.primal, certificate.dual)
-        if result.status is base.PRECISION and certificate.gap <= (base.CONFIRMED_GAP if target is None else close):
+        if result.status is base.PRECISION and certificate.gap <= (CONFIRMED_GAP if target is None else close):
             result.status = base.OPTIMAL if target is None else base.GAP
             function = problem.decision_function(result)
     name, gap = result.status.name, certificate.gap
-    wanted = {"optimal": min(close, base.CONFIRMED_GAP), "gap": close, "taken over": SAMPLE_FACTOR * base.CONFIRMED_GAP}
+    wanted = {"optimal": min(close, CONFIRMED_GAP), "gap": close, "taken over": SAMPLE_FACTOR * CONFIRMED_GAP}
     allowed = wanted.get(name, SLOW_MIN_GAP if result.replaced else np.inf)
     if result.status.converged and not (gap <= allowed and gap < np.inf):
         result.status = base.POOR if result.status is base.RULE else base.PRECISION
@@ -163,7 +162,7 @@ def _verify_lp(problem: LpSvc, result: KernelResult, target: float | None) -> Ve
     certificate = _certify_lp(problem, result) if _finite(result.alpha, result.rho) else None
     if certificate is None or not certificate.primal <= certifier.max_allowed_primal(problem):
         result, certificate = _zero_lp(problem, result)
-    if result.status.converged and not certificate.gap <= PRINTED_FACTOR * (target or base.CONFIRMED_GAP):
+    if result.status.converged and not certificate.gap <= PRINTED_FACTOR * (target or CONFIRMED_GAP):
         result.status = base.PRECISION
     return problem.decision_function(result), result, certificate
 
@@ -323,7 +322,7 @@ def best_multiple(problem: AnyProblem, result: KernelResult) -> KernelResult | N
         return None
     linear = -1.0 if squares else problem.p
     Qa, best = result.gradient - linear, None
-    for k in range(MAX_DUAL_HALVINGS):
+    for k in range(MAX_TRIALS):
         s = 0.5**k
         alpha, gradient = s * result.alpha, s * Qa + linear
         if squares:

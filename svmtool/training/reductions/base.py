@@ -34,7 +34,7 @@ from svmtool.registry import Solver
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Tolerance
 from svmtool.solvers.shared.stalling import Progress
-from svmtool.tolerances import BUDGET, DENSE_BELOW, LEAST_RULE_GAP
+from svmtool.tolerances import AIM_SHARE, BUDGET, DENSE_BELOW, FIRST_CHECK_STEPS, LEAST_RULE_GAP
 from svmtool.training import verify
 from svmtool.training.inputs import refuse_overflow, resized
 from svmtool.training.lines import Sink, SolverLines, sink_of
@@ -42,10 +42,8 @@ from svmtool.training.lines import Sink, SolverLines, sink_of
 if TYPE_CHECKING:
     from svmtool.data.class_statistics import ClassStatistics
 
-AIM_SHARE = 0.999  # share of the target gap to which solvers run: the certifier, whose sums are others, then finds it
 PRUNING_PARTS = 64  # the number of weights left out is the largest possible up to one of these parts of all
 NEED_DOUBLE = ("one-class", "hard one-class", "ordinal")  # kinds of solvers that take values of float64 alone
-FIRST_CHECK_STEPS = 128  # steps of a solver before the first check of progress
 KINKED = ("hinge", "squared hinge", "modified Huber")  # losses that leave most rows without curvature
 HINGES, SOUND_FOR_HINGES = ("hinge", "Lp hinge"), 31  # losses that the solver of that row takes over from others
 

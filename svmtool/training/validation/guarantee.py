@@ -34,7 +34,7 @@ from svmtool.data.dataset import Dataset
 from svmtool.limits import StopFlag
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import TIME
-from svmtool.training.certain import LEAST_GAP
+from svmtool.tolerances import DUAL_RTOL
 from svmtool.training.reductions.base import Reduction
 from svmtool.training.validation.cross_validation import Folds
 from svmtool.training.validation.search import MAX_C, Report, Search, Tried, smallest_C
@@ -147,7 +147,7 @@ def search(
         if tried and stop.seconds_left <= 0.0:
             return None
         for _ in range(2):
-            gap = max(ACCURACY**2 * share, LEAST_GAP)
+            gap = max(ACCURACY**2 * share, DUAL_RTOL)
             asked = settings.replace(C=C, gap=gap, keep_dual=True)
             predictions, _ = folds.evaluate(asked, stop, warm, witness=witness)
             late, before, share = TIME in folds.open_ends, share, min(fold.share for fold in found)

@@ -14,6 +14,7 @@ import math
 from svmtool.compiled import _library, helper, loop
 from svmtool.compiled.loops.rows.simd_loops import LANES
 from svmtool.compiled.loops.text.decision_loops import add_row
+from svmtool.tolerances import SPLIT_FACTOR
 
 LINEAR, POLYNOMIAL, RBF, SIGMOID, PRECOMPUTED = range(5)
 
@@ -29,7 +30,6 @@ STRIP_VECTORS = 16  # support vectors whose kernel values are computed together
 LOG2_E = 1.4426950408889634
 LN2_HIGH, LN2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10  # their sum is ln 2; k LN2_HIGH is exact
 ROUNDING_SHIFT = 6755399441055744.0  # 1.5 * 2^52: adding it rounds to an integer in the lowest bits
-SPLIT_FACTOR = 134217729.0  # 2^27 + 1: splits a number into halves whose products are exact
 MIN_EXPONENT, MAX_EXPONENT = -708.0, 709.0  # exp is 0 below (it is at most 3.4e-308), inf above
 
 

@@ -38,8 +38,7 @@ if _library is None:
         scaled,
     )
 
-NUMBER_SPACE = 48  # free bytes needed in the buffer for a number: at most 24, and whole words are stored
-FEATURE_SPACE = 128  # the same for a label or a feature
+FEATURE_SPACE = 128  # free bytes needed in the buffer for a label, a feature or a number: whole words are stored
 WHOLE = 8  # as a number of digits: at least 8, and so many more that the same double is read
 SIGN_OFF = 0x7FFFFFFFFFFFFFFF
 MANTISSA = (1 << 52) - 1
@@ -140,7 +139,7 @@ def shortest(bits):
 
 @helper
 def put_whole(out, p, n):
-    """Print an integer 0 <= n < 10^8 as %d; returns the position after it.  NUMBER_SPACE bytes must be free."""
+    """Print an integer 0 <= n < 10^8 as %d; returns the position after it.  FEATURE_SPACE bytes must be free."""
     word = digit_bytes(n)
     lead = min(trailing_zeros(word) >> 3, 7)
     store8(out, p, shift_right(word | ASCII_ZEROS, 8 * lead))
@@ -152,7 +151,7 @@ def put_number(out, p, x, digits):
     """Print x at out[p] as %.{digits}g, digits 6, 17 or WHOLE; returns the position after it, or -1 if the rounding is
     not decided.
 
-    NUMBER_SPACE bytes must be free; some after the number are overwritten.
+    FEATURE_SPACE bytes must be free; some after the number are overwritten.
     """
     bits = bits_of_float(x)
     if bits < 0:

@@ -13,8 +13,6 @@ if _library is None:
     from svmtool.compiled.loops.text.power_table import load8, store8
     from svmtool.compiled.loops.text.text_loops import BLANK, NEWLINE
 
-ABSENT_PADDING = 8  # bytes needed after the text of the absent features
-
 
 @helper
 def index_at(names, j):
