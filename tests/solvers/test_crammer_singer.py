@@ -16,7 +16,7 @@ from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import StopFlag
 
 TOLERANCES = (None, 0.5, 1e-4, 1e-7)
-METHODS = ("turns", "turns-dual", "epochs", "primal", "dual", "interior")
+METHODS = ("turns", "turns-dual", "epochs", "primal", "dual")
 every_method = pytest.mark.parametrize("method", METHODS)
 
 
