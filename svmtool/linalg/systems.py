@@ -85,21 +85,6 @@ class Factored:
         return mirror(whole)
 
 
-def inverse(H: np.ndarray) -> np.ndarray:
-    """H^-1 of a positive definite H, both triangles; SvmtoolError if H is singular up to round-off.
-
-    Takes a third of the time of `Factored.inverse` for some hundred rows, but does not check limits.
-    """
-    from scipy.linalg import lapack  # imported here because most runs do not need scipy
-
-    half, failed = lapack.dpotrf(H.T, lower=1)
-    if not failed:
-        half, failed = lapack.dpotri(half, lower=1, overwrite_c=1)
-    if failed:
-        raise SvmtoolError("a matrix is singular up to round-off")
-    return mirror(half.T)
-
-
 def _cholesky(H: np.ndarray) -> np.ndarray | None:
     """The lower triangular L of H = L L', given the upper triangle of H; None if H is not positive definite."""
     d = len(H)

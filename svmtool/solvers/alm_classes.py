@@ -12,15 +12,12 @@ Differs from the papers in:
     those of alm.py; where few rows are off the simplex's corners a system with a number for each class of their
     faces takes the place of conjugate gradients (`face` of CrammerSingerLoss).
  2. Epochs and rounds take turns (shared/contest.py); with many features and many rows there are only epochs.
- 3. Where interior-point steps are possible (objectives/class_interior.py: few rows) and both have cost a quarter of
-    what these are expected to cost, these take over.  Data on raw scales need them.
- 4. Epochs shrink classes as LIBLINEAR does, row by row, without delay; all are unshrunk each time that the largest
+ 3. Epochs shrink classes as LIBLINEAR does, row by row, without delay; all are unshrunk each time that the largest
     violation has halved.
 Stops when: the certified relative gap reaches the target; with -e, when LIBLINEAR's rule for -s 4 holds, and a gap of
 RULE_MIN_GAP where d k is small.
 Memory: 5 vectors of n k, 4 of d k; where features times classes are few, one matrix of their order and, for each pair
-of classes, one of d x d, twice; for the dual system three of the order of all faces' classes, at most 2000; in
-interior-point steps k n^2, at most 128 MB.
+of classes, one of d x d, twice; for the dual system three of the order of all faces' classes, at most 2000.
 """
 
 from __future__ import annotations
@@ -30,20 +27,14 @@ from typing import Any
 import numpy as np
 
 from svmtool.coordinate.crammer_singer import CrammerSingerDescent
-from svmtool.limits import EndedError
-from svmtool.objectives import class_interior
 from svmtool.objectives.class_rows import ClassTask
 from svmtool.objectives.crammer_singer import MAX_CLASS_ORDER, CrammerSingerLoss, step_cost, system_cost
-from svmtool.solvers.shared import base, contest, interior_steps
-from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status
+from svmtool.solvers.shared import base, contest
+from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule
 from svmtool.solvers.shared.contest import Contest, Epochs, NewtonSteps
 from svmtool.tolerances import GRAM_BELOW
 
 CG_SIGMA_GROWTH = 2.0  # of sigma by conjugate gradients, which a large sigma slows down
-# Interior-point steps replace epochs and rounds once these have cost this share of what the steps are expected to cost.
-# 300 rows of each of 17 sets with 3 to 77 classes, C = 1, 100 and 1e4: 0.3 to 1 times the time of the four runs above a
-# second, whose gaps went from 0.23, 1.8e-3, 1e-7 and 3e-7 to 4e-3, 2e-5, 1e-8 and 2e-6; the others end before
-CLASS_INTERIOR_SHARE = 0.25
 USUAL_CLASS_STEPS = 6  # Newton steps for whose time epochs come first
 
 METHODS = {
@@ -53,7 +44,6 @@ METHODS = {
     "epochs": "epochs of coordinate descent",
     "primal": "multiplier rounds on a factorised matrix",
     "dual": "multiplier rounds by systems of rows or conjugate gradients",
-    "interior": interior_steps.NAME,
 }
 
 
@@ -80,10 +70,6 @@ def solve(task: ClassTask, monitor: Monitor, rule: Rule, start: np.ndarray | Non
     objective.set_point(np.zeros(objective.d) if start is None else start)
     objective.sigma = contest.SIGMA
     run = Contest(objective, monitor, rule)
-    if method == "interior":
-        status, best = _interior(task, run), run.best
-        places = objective.rows.narrowed(best.alpha).reshape(n, k)
-        return Result(best.w, status, monitor.iterations, monitor.history, places)
     epochs = steps = None
     factorised = not method.endswith("dual")
     if method not in ("primal", "dual"):
@@ -92,11 +78,7 @@ def solve(task: ClassTask, monitor: Monitor, rule: Rule, start: np.ndarray | Non
             run.best.update(objective.primal_value(), start, -np.inf, run.best.alpha)
     if method != "epochs" and (factorised or task.rows.d <= GRAM_BELOW or 2 * n <= MAX_CLASS_ORDER):
         steps = ClassSteps(run, "primal" if factorised else "dual")
-    interior = None
-    work = class_interior.cost(task)
-    if work < np.inf:
-        interior = (lambda: _interior(task, run)), CLASS_INTERIOR_SHARE * work
-    found = contest.result(run, epochs, steps, interior)
+    found = contest.result(run, epochs, steps)
     found.alpha = objective.rows.narrowed(found.alpha).reshape(n, k)
     return found
 
@@ -116,13 +98,3 @@ class ClassSteps(NewtonSteps):
             return USUAL_CLASS_STEPS * (o.feature_system_work(o.base.n) + self._passes)
         active, faces = int(np.count_nonzero(sizes > 1)), int(np.sum(sizes, where=sizes > 1))
         return USUAL_CLASS_STEPS * min(step_cost(o.rows, active), system_cost(o.rows, active, faces))
-
-
-def _interior(task: ClassTask, run: Contest) -> Status:
-    """Take interior-point steps."""
-    try:
-        with np.errstate(all="ignore"):  # overflow ends the steps
-            start = class_interior.ClassInterior(task)
-        return interior_steps.interior_steps(start, run.monitor, run.best)
-    except EndedError:
-        return run.monitor.end()

@@ -10,7 +10,6 @@ from svmtool.linalg.systems import (
     MIN_PANEL_ORDER,
     PART_ROWS,
     Factored,
-    inverse,
     solve_positive,
 )
 
@@ -32,7 +31,6 @@ def test_positive_definite(solve, d):
     H = B @ B.T + np.eye(d)
     given = upper_of(H)
     np.testing.assert_allclose(solve(given, g), np.linalg.solve(H, g), rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(inverse(H.copy()) @ H, np.eye(d), atol=1e-9)
     assert np.array_equal(given, upper_of(H), equal_nan=True), "H is not written to"
 
 

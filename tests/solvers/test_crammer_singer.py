@@ -104,7 +104,7 @@ class Solved:
 
 
 TOLERANCES = (None, 0.5, 1e-7)
-METHODS = ("turns", "turns-dual", "epochs", "primal", "dual", "interior")
+METHODS = ("turns", "turns-dual", "epochs", "primal", "dual")
 every_method = pytest.mark.parametrize("method", METHODS)
 
 

@@ -1,4 +1,4 @@
-"""Interior-point steps where another method is too slow: powers of the hinge, Crammer-Singer.
+"""Interior-point steps where another method is too slow, for powers of the hinge.
 
 Any solver of such a problem can continue with them.  Their number varies little, so their cost can be compared with the
 expected remaining cost of the other method.
@@ -22,7 +22,6 @@ from svmtool.solvers.shared.stalling import Progress
 from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP
 
 if TYPE_CHECKING:
-    from svmtool.objectives.class_interior import ClassInterior
     from svmtool.solvers.shared.contest import Contest
 
 NAME = "interior-point steps"  # in METHODS and the solver log
@@ -44,7 +43,7 @@ def candidate(task: Task, p: float, run: Contest, l1: bool = False) -> tuple[Cal
     return lambda: interior_steps(power_interior.PowerInterior(task, p, l1), run.monitor, run.best), work
 
 
-def interior_steps(run: power_interior.PowerInterior | ClassInterior, monitor: Monitor, best: Best) -> Status:
+def interior_steps(run: power_interior.PowerInterior, monitor: Monitor, best: Best) -> Status:
     """Improve `best` until the requested gap is reached; return why the steps ended."""
     progress, monitor.progress = monitor.progress, None  # it monitored the other method
     monitor.uses(NAME, "they are expected to cost less than continuing")
@@ -66,7 +65,7 @@ def interior_steps(run: power_interior.PowerInterior | ClassInterior, monitor: M
     return base.OPTIMAL if best.gap <= ROUNDOFF_GAP else base.PRECISION
 
 
-def _take_dual_at_bounds(run: power_interior.PowerInterior | ClassInterior, best: Best, monitor: Monitor) -> None:
+def _take_dual_at_bounds(run: power_interior.PowerInterior, best: Best, monitor: Monitor) -> None:
     """Take a dual point with multipliers at their bounds if the gap remains small enough."""
     with np.errstate(all="ignore"):
         alpha, value = run.dual_at_bounds()
