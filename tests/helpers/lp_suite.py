@@ -18,15 +18,14 @@ every_problem = pytest.mark.parametrize("name", PROBLEMS)
 
 
 SYSTEMS = {  # number -> method
-    "features": {51: "stages", 52: "primal"},
+    "features": {51: "interior", 52: "primal"},
     "rounds": {51: "pdhg", 52: "golub-kahan"},
-    "interior": {51: "interior", 52: "golub-kahan"},
 }
 
 
 @pytest.fixture(params=SYSTEMS)
 def system(request):
-    """Stages; steps in rounds; interior-point steps."""
+    """By systems of the features; steps in rounds."""
     return SYSTEMS[request.param]
 
 
