@@ -205,7 +205,7 @@ class TruncatedNewton:
                 fall = _log(gaps[-1 - RATE_EPOCHS]) - _log(gaps[-1])
                 if fall * MAX_MORE_EPOCHS / RATE_EPOCHS < _log(gaps[-1]) - _log(target_gap * dual):
                     monitor.uses("Newton steps", f"more than {MAX_MORE_EPOCHS} further epochs would be needed")
-                    o.set_point(descent.w)
+                    o.set_point(o.best_multiple(descent.w) * descent.w)
                     return None
 
     def _record(self, dual: float, epochs: int) -> tuple[float, float, float, Status | None]:
