@@ -54,7 +54,7 @@ ABOUT = {
         (*ENDS, *SMOOTHED, "nu is mu: print has another first value, which it does not give",
          "weights are small where |w|_1 alone would make them 0, because it is smoothed"),
         PRODUCTS,
-        "nothing is smoothed: interior-point steps, or restarted PDHG, to a certified gap",
+        "Newton steps on the smoothed loss and norm, restarted PDHG, or interior-point steps, to a certified gap",
     ),
     52: About(
         "Algorithm 1 (Eqs. 33 to 35) for LS-SVM (Eqs. 53 to 56)",

@@ -190,7 +190,8 @@ ROWS = choosable(
         regulariser="|w|_1",
         supported=(RUN_OPTIONS | PAIRS | {"-R"}) - {"-e"},
         paper=NESVM
-        + "the problem of LP-SVM (Eqs. 49 and 50); solved by interior-point steps, or restarted PDHG",
+        + "the problem of LP-SVM (Eqs. 49 and 50) and its smoothing, minimised by Newton steps; then restarted "
+        "PDHG, or interior-point steps",
     ),
     with_free_bias(
         number=52,

@@ -15,7 +15,7 @@ from svmtool.solvers.shared.base import StopFlag
 
 every_layout = pytest.mark.parametrize("layout", LAYOUTS)
 every_problem = pytest.mark.parametrize("name", PROBLEMS)
-every_method = pytest.mark.parametrize("method", ["pdhg", "interior"])
+every_method = pytest.mark.parametrize("method", ["stages", "pdhg", "interior"])
 
 
 @every_layout
@@ -83,7 +83,7 @@ def test_lp_same_bits_for_any_number_of_threads(layout, method, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "number, method", [(51, "pdhg"), (51, "interior"), (52, "primal"), (52, "golub-kahan")]
+    "number, method", [(51, "stages"), (51, "pdhg"), (51, "interior"), (52, "primal"), (52, "golub-kahan")]
 )
 def test_cut_short(number, method):
     p = PROBLEMS["tall-hard"]
