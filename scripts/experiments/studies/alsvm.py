@@ -19,14 +19,15 @@ POINT = 0.01  # accuracies that differ by at most this much are comparable
 TENS = 10.0  # "tens of times faster" means at least this
 GROWING = {"ALSVM": Tool("ours", "-s 71"), "FALSVM": Tool("ours", "-s 72")}
 ENGINE, HINGE = "svmtool, fast (-s 71)", "LIBLINEAR -s 3"  # the hinge, whose solver in LIBLINEAR is -s 3
+SGD = "SGD (scikit-learn)"  # stands for Pegasos
 OURS = {
     **GROWING, "LLS-SVM": Tool("ours", "-s 70"), ENGINE: Tool("ours", "-s 71", {"method": "fast"}),
     HINGE: Tool("liblinear", "-s 3"), "LIBLINEAR -s 1": Tool("liblinear", "-s 1"),
 }  # fmt: skip
 TOOLS = {
-    **OURS, "Pegasos": Tool("pegasos", "Pegasos", {}, (5,)), "RidgeClassifier": Tool("sklearn", "RidgeClassifier"),
+    **OURS, SGD: Tool("sklearn", "SGD", {}, (5,)), "RidgeClassifier": Tool("sklearn", "RidgeClassifier"),
 }  # fmt: skip
-PAPERS = (HINGE, "Pegasos")  # that the paper compares with
+PAPERS = (HINGE, SGD)  # that the paper compares with
 ROWS = {"covtype.binary.scale01.part": (7_500, 15_000, 30_000, 74_000), "cod-rna.std": (5_000, 10_000, 20_000, 47_000)}
 FEATURES = {("imdb.tfidf", 5_000): (50, 100, 200, 500, 1000), ("farm-ads", None): (50, 100, 200, 500, 1000)}
 ADDED = (250, 500, 1000, 2000)  # features, for the cost of one row
