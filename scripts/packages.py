@@ -12,8 +12,7 @@ from typing import Any
 PACKAGES: dict[str, tuple[str, str, tuple[str, ...]]] = {  # name in reports, distribution, modules
     "liblinear": ("LIBLINEAR", "liblinear-official", ("liblinear.liblinearutil",)),
     "libsvm": ("LIBSVM", "libsvm-official", ("libsvm.svmutil",)),
-    "sklearn": ("scikit-learn", "scikit-learn", ("sklearn.svm", "sklearn.linear_model", "sklearn.kernel_approximation",
-                                                 "sklearn.pipeline")),
+    "sklearn": ("scikit-learn", "scikit-learn", ("sklearn.svm", "sklearn.linear_model")),
     "onedal": ("oneDAL", "scikit-learn-intelex", ("sklearnex.svm",)),
     "skglm": ("skglm", "skglm", ("skglm",)),
     "snapml": ("snapml", "snapml", ("snapml",)),

@@ -14,7 +14,7 @@ import math
 from functools import partial
 from statistics import geometric_mean, median
 
-from experiments.declare import Case, Data, Dataset, Finding, Outcome, Tool, linear_set, plan
+from experiments.declare import Case, Dataset, Finding, Outcome, Tool, linear_set, plan
 from experiments.measures import LINEAR, Near, by_rows, finding, groups, longest_over_shortest, slopes
 
 SETS = ("covtype.binary.scale01.part", "ijcnn1", "w8a", "connect-4", "shuttle.scale", "poker", "imdb.tfidf")
@@ -45,15 +45,9 @@ POWERED = {
 }
 TENTHS = tuple(round(1.0 + 0.1 * k, 1) for k in range(11))
 FOLDS = 5
-LOSSES = {1: "hinge", 2: "squared"}
 FORMS = {
     f"Algorithm {a}, p = {p}": Tool("ours", f"-s {s}", {"loss_power": float(p)}, objective=loss)
-    for p, loss in LOSSES.items() for a, s in ((2, 30), (1, 31))
-}  # fmt: skip
-FAST = {
-    f"svmtool, fast, p = {p}": HINGE[ENGINE]._replace(
-        settings={"loss_power": float(p), "method": "fast", "tolerance": 0.01}, steps=(None,), objective=loss)
-    for p, loss in LOSSES.items()
+    for p, loss in ((1, "hinge"), (2, "squared")) for a, s in ((2, 30), (1, 31))
 }  # fmt: skip
 ANY_POWER = {f"Algorithm {a}": Tool("ours", f"-s {s}", objective="power") for a, s in ((2, 30), (1, 31))}
 SIZES = (1000, 3000, 10_000)
@@ -107,8 +101,7 @@ def powers(outcomes: list[Outcome]) -> Finding:
 
 
 def over_sizes(outcomes: list[Outcome]) -> Finding:
-    own = [o for o in outcomes if o.cell.label in FORMS]
-    return finding(*slopes(own, dict.fromkeys(FORMS, LINEAR)), [by_rows(outcomes, "Seconds by rows, C = 1")])
+    return finding(*slopes(outcomes, dict.fromkeys(FORMS, LINEAR)), [by_rows(outcomes, "Seconds by rows, C = 1")])
 
 
 def over_costs(outcomes: list[Outcome]) -> Finding:
@@ -141,10 +134,7 @@ def flatness(outcomes: list[Outcome]) -> Finding:
                                      for fact in ("Iterations", "Seconds")])  # fmt: skip
 
 
-def part(name: str) -> Data:
-    return linear_set(name, rows=ROWS)
-
-
+part = partial(linear_set, rows=ROWS)
 NOTES = "imdb stands for the many features of epsilon; SensIT is not here"
 BY_COST = plan(FORMS, [*map(part, SETS[:5])], [Case(SMALL, {}, COSTS[::3])], {}, COSTS, vary="C")
 BY_POWER = plan(ANY_POWER, [*map(part, SETS[:5])], [Case(SMALL, {}, POWERS[::2])], {}, POWERS, vary="loss_power")
@@ -153,7 +143,7 @@ CHOICES = plan(
     folds=FOLDS,
 )  # fmt: skip
 BY_ROWS = plan(
-    FORMS | FAST, [Case(linear_set(name), {}, (*SIZES, m)) for name, m in zip(SETS, TRAINED, strict=False)],
+    FORMS, [Case(linear_set(name), {}, (*SIZES, m)) for name, m in zip(SETS, TRAINED, strict=False)],
     [Case(SMALL, {}, (100, 400))], vary="rows",
 )  # fmt: skip
 EXPERIMENTS = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from experiments.declare import Case, Data, Dataset, Finding, Outcome, Tool, plan
+from experiments.declare import Case, Data, Dataset, Finding, Outcome, Tool, linear_set, plan
 from experiments.measures import LINEAR, by_rows, by_sets, faster, finding, groups, mean_ratio, slope, slopes
 
 SETS = (
@@ -33,10 +33,6 @@ FEATURES = {("imdb.tfidf", 5_000): (50, 100, 200, 500, 1000), ("farm-ads", None)
 ADDED = (250, 500, 1000, 2000)  # features, for the cost of one row
 ADDED_ROWS = 300
 SQUARE = 2.25  # log-log slope up to which a time counts as d^2
-
-
-def prepared(name: str) -> Data:
-    return Data(name, bias=True, unit=True)
 
 
 def table(outcomes: list[Outcome]) -> Finding:
@@ -93,9 +89,9 @@ DIMENSIONS = [
     Data(name, rows=rows, features=d, bias=True) for (name, rows), some in FEATURES.items() for d in some
 ]
 EXPERIMENTS = {
-    "alsvm-table2": (plan(TOOLS, [*map(prepared, SETS)], [prepared("diabetes")], seconds=(20.0, 3.0)), table),
-    "alsvm-figure1": (plan(GROWING, [Case(prepared(name), {}, some) for name, some in ROWS.items()],
-                           [Case(prepared("digits"), {}, (400, 1_200))], seconds=(20.0, 3.0), vary="rows"), growth),
+    "alsvm-table2": (plan(TOOLS, [*map(linear_set, SETS)], [linear_set("diabetes")], seconds=(20.0, 3.0)), table),
+    "alsvm-figure1": (plan(GROWING, [Case(linear_set(name), {}, some) for name, some in ROWS.items()],
+                           [Case(linear_set("digits"), {}, (400, 1_200))], seconds=(20.0, 3.0), vary="rows"), growth),
     "alsvm-figures2-3": (plan(OURS, DIMENSIONS, [Data("digits", features=d, bias=True) for d in (10, 60)],
                               seconds=(10.0, 3.0)), over_features),
     "alsvm-addition": (plan({name: OURS[name] for name in ("ALSVM", ENGINE)},

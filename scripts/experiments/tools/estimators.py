@@ -3,10 +3,8 @@
 liblinear   "-s N"; a step is -e
 libsvm      "-s 0" and "-s 2" with the RBF kernel, "-s 0 -t 0"; a step is -e
 sklearn     "TRON" (squared hinge: LIBLINEAR's trust-region Newton method, tron.cpp, which LIBLINEAR itself has
-            replaced), "SVC", "RidgeClassifier" (least squares) and "SGDOneClassSVM" over Nystroem's features of the RBF
-            kernel; a step is tol; "SGD": hinge, steps along single rows' subgradients, of length 1 / (lambda t) like
-            Pegasos; a step is a number of passes
-onedal      "SVC" of scikit-learn-intelex; a step is tol
+            replaced), "SVC" and "RidgeClassifier" (least squares); a step is tol; "SGD": hinge, steps along single
+            rows' subgradients, of length 1 / (lambda t) like Pegasos; a step is a number of passes
 
 Settings: C, with the RBF kernel gamma and cache_mb, for the one-class SVM gamma and nu.
 """
@@ -24,10 +22,8 @@ METHODS = {
     "TRON": "LinearSVC(C=C, dual=False, fit_intercept=False, max_iter=100_000, **seed, **tol)",
     "SVC": "SVC(C=C, gamma=gamma, cache_size=cache_mb, **tol)",
     "RidgeClassifier": "RidgeClassifier(alpha=0.5 / C, fit_intercept=False, **seed, **tol)",
-    "SGDOneClassSVM": "make_pipeline(Nystroem(gamma=gamma, n_components=min(100, n), **seed), "
-                      "SGDOneClassSVM(nu=nu, **seed))",
     "SGD": "SGDClassifier(alpha=1 / (C * n), fit_intercept=False, max_iter=step or 5, tol=None, **seed)",
-}  # fmt: skip
+}
 
 
 def fit(name: str, problem: Problem, method: str, step: Any, settings: dict) -> Fitted:
@@ -46,10 +42,6 @@ def fit(name: str, problem: Problem, method: str, step: Any, settings: dict) -> 
     more = {"seed": {"random_state": SEED}, "tol": {} if step is None else {"tol": step}, "step": step, "n": n}
     machine = packages.estimator(name, METHODS[method], **given, **more)
     start = time.perf_counter()
-    machine.fit(X) if method == "SGDOneClassSVM" else machine.fit(X, y)
+    machine.fit(X, y)
     seconds = time.perf_counter() - start
-    if method == "SGDOneClassSVM":
-        return Fitted(seconds, decide=machine.decision_function)
-    if name == "onedal" and not hasattr(machine, "_onedal_estimator"):
-        raise RuntimeError("scikit-learn-intelex left this fit to scikit-learn")
     return Fitted.of(machine, start, d) if method == "SVC" else Fitted(seconds, machine.coef_.ravel().astype("f8"))
