@@ -29,7 +29,7 @@ TOOLS = {
 }  # fmt: skip
 PAPERS = (HINGE, SGD)  # that the paper compares with
 ROWS = {"covtype.binary.scale01.part": (7_500, 15_000, 30_000, 74_000), "cod-rna.std": (5_000, 10_000, 20_000, 47_000)}
-FEATURES = {("imdb.tfidf", 5_000): (50, 100, 200, 500, 1000), ("farm-ads", None): (50, 100, 200, 500, 1000)}
+TEXTS, FEATURES = {"imdb.tfidf": 5_000, "farm-ads": None}, (50, 100, 200, 500, 1000)  # rows, None: all
 ADDED = (250, 500, 1000, 2000)  # features, for the cost of one row
 ADDED_ROWS = 300
 SQUARE = 2.25  # log-log slope up to which a time counts as d^2
@@ -85,9 +85,7 @@ def addition(outcomes: list[Outcome]) -> Finding:
     return finding(checks, [*ends, f"log-log slope {slope(points):.2f}"], tables)
 
 
-DIMENSIONS = [
-    Data(name, rows=rows, features=d, bias=True) for (name, rows), some in FEATURES.items() for d in some
-]
+DIMENSIONS = [Data(name, rows=m, features=d, bias=True) for name, m in TEXTS.items() for d in FEATURES]
 EXPERIMENTS = {
     "alsvm-table2": (plan(TOOLS, [*map(linear_set, SETS)], [linear_set("diabetes")], seconds=(20.0, 3.0)), table),
     "alsvm-figure1": (plan(GROWING, [Case(linear_set(name), {}, some) for name, some in ROWS.items()],
