@@ -129,8 +129,7 @@ $(SPARK_ENV)/installed: $(SOURCES)
 	test -x .venv-peers/bin/pip || $(PYTHON) -m venv .venv-peers
 	@grep -v '^#' $< | while read -r peer; do \
 	  echo "pip install '$$peer'"; \
-	  .venv-peers/bin/pip install --quiet --disable-pip-version-check "$$peer" || \
-	    .venv-peers/bin/pip install --quiet --disable-pip-version-check --no-build-isolation "$$peer" || echo "left out: $$peer"; \
+	  .venv-peers/bin/pip install --quiet --disable-pip-version-check "$$peer" || echo "left out: $$peer"; \
 	done
 	@touch $@
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import os
+import re
 import sys
 import tempfile
 import warnings
@@ -49,7 +50,8 @@ def vowpal(options: str, X: Any, y: Any) -> str:
 
     folder = tempfile.mkdtemp(prefix="audit-")
     rows, model = os.path.join(folder, "rows"), os.path.join(folder, "model")
-    Path(rows).write_bytes(packages.vowpal_rows(X, y, 1))
+    svmtool.write_svmlight(X, y, rows)
+    Path(rows).write_text(re.sub(r"^(\S+)", r"\1 |", Path(rows).read_text(), flags=re.MULTILINE))
     fixed = f"--quiet --holdout_off -k -d {rows} --cache_file {rows}.cache --readable_model {model}"
     Workspace(f"{options} {fixed} --predict_only_model", enable_logging=False).finish()
     return model

@@ -1,7 +1,7 @@
 """Draw the charts of README and docs, in docs/images, with matplotlib.
 
 python scripts/docs_charts.py                       speed.svg and kernels.svg from the files in docs/data,
-                                                    and gap.svg from docs/images/gap.json if that is there
+                                                    and gap.svg from docs/images/gap.json
 python scripts/docs_charts.py --measure DATA TRAIN  first writes gap.json anew, on a quiet machine: DATA is a training
                                                     set of two classes, TRAIN LIBLINEAR's program
 """
@@ -53,10 +53,9 @@ def chart(name: str, height: float, words: str, ticks: Sequence[float] = ()) -> 
     axes = figure.subplots()
     if ticks:
         axes.set_xscale("log")
-    yield axes
-    if ticks:
         axes.set_xticks(ticks, [f"{x:g}" for x in ticks])
         axes.minorticks_off()
+    yield axes
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.grid(axis="x", color="#dddddd", linewidth=0.7)
     axes.tick_params(length=0, labelcolor=INK)
@@ -180,5 +179,4 @@ if __name__ == "__main__":
         measure(*sys.argv[2:])
     speed()
     kernels()
-    if (IMAGES / "gap.json").exists():
-        gaps()
+    gaps()

@@ -6,18 +6,14 @@ what is given by name are known.
 
 from __future__ import annotations
 
-import io
-import re
 from importlib import import_module, metadata
 from typing import Any
 
 PACKAGES: dict[str, tuple[str, str, tuple[str, ...]]] = {  # name in reports, distribution, modules
     "liblinear": ("LIBLINEAR", "liblinear-official", ("liblinear.liblinearutil",)),
     "libsvm": ("LIBSVM", "libsvm-official", ("libsvm.svmutil",)),
-    "sklearn": ("scikit-learn", "scikit-learn", ("sklearn.svm", "sklearn.linear_model", "sklearn.kernel_approximation",
-                                                 "sklearn.pipeline")),
+    "sklearn": ("scikit-learn", "scikit-learn", ("sklearn.svm", "sklearn.linear_model")),
     "onedal": ("oneDAL", "scikit-learn-intelex", ("sklearnex.svm",)),
-    "lightning": ("lightning", "sklearn-contrib-lightning", ("lightning.classification",)),
     "skglm": ("skglm", "skglm", ("skglm",)),
     "snapml": ("snapml", "snapml", ("snapml",)),
     "celer": ("celer", "celer", ("celer",)),
@@ -50,12 +46,3 @@ def trained(package: str, words: str, rows: Any) -> Any:
 
 def estimator(package: str, words: str, **given: Any) -> Any:
     return eval(words, names(package), given)  # written in these scripts
-
-
-def vowpal_rows(X: Any, y: Any, first: int) -> bytes:
-    """Rows as Vowpal Wabbit's text: label, bar, and index:value pairs; first: the first index."""
-    from sklearn.datasets import dump_svmlight_file
-
-    text = io.BytesIO()
-    dump_svmlight_file(X, y, text, zero_based=first == 0)
-    return re.sub(rb"^(\S+)", rb"\1 |", text.getvalue(), flags=re.MULTILINE)

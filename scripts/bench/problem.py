@@ -13,6 +13,7 @@ from svmtool.data.dataset import Dataset
 
 CLASSES, NUMBERS = (0, 1, 2, 3, 4, 5, 6, 7), (11, 12, 13)  # LIBLINEAR's -s
 KERNEL_CLASSES, KERNEL_NUMBERS = (0,), (3,)  # LIBSVM's -s, with the RBF kernel
+LINEAR, KERNEL = CLASSES + NUMBERS, KERNEL_CLASSES + KERNEL_NUMBERS
 KERNEL_WORDS = {0: "c-svc", 3: "epsilon-svr"}
 COSTS = (0.01, 1.0, 100.0)
 

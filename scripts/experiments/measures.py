@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from experiments.declare import Cell, Dataset, Finding, Outcome
@@ -159,10 +159,6 @@ def seconds_near(outcome: Outcome, least: dict[tuple, float]) -> float:
     return min((seconds_of(outcome.cell, s, least) for s in outcome.weights), default=math.inf)
 
 
-def _set_of(cell: Cell) -> str:
-    return str(cell.data)
-
-
 def reached(outcome: Outcome, least: dict[tuple, float]) -> str | float:
     """`seconds_near` for a table, or how far a run came that ended before: its distance and its own seconds."""
     seconds = seconds_near(outcome, least)
@@ -179,7 +175,7 @@ class Near:
     where: the problems, by `of` their first cell; known: the tools that were measured there.
     """
 
-    def __init__(self, outcomes: Sequence[Outcome], title: str, head: str = "set", of: Callable[[Cell], Any] = _set_of):
+    def __init__(self, outcomes: Sequence[Outcome], title: str, head: str = "set", of: Any = lambda c: str(c.data)):
         least, rows = leasts(outcomes), groups(outcomes)
         self.where = [of(next(iter(row.values())).cell) for row in rows]
         self.times = [{name: seconds_near(o, least) for name, o in row.items()} for row in rows]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -46,14 +45,13 @@ class Problem:
 
 @dataclasses.dataclass
 class Fitted:
-    """seconds of training alone; w (d,), b: a linear answer; or `kernel`: (support rows CSR, coefficients, b, gamma);
-    or `decide`: rows -> decision values.  facts: what else is recorded."""
+    """seconds of training alone; w (d,), b: a linear answer; or `kernel`: (support rows CSR, coefficients, b, gamma).
+    facts: what else is recorded."""
 
     seconds: float
     w: np.ndarray | None = None
     b: float = 0.0
     kernel: tuple | None = None
-    decide: Callable[[Any], np.ndarray] | None = None
     facts: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     def decision(self, X: Any) -> np.ndarray:
@@ -61,7 +59,7 @@ class Fitted:
         if self.kernel is not None:
             support, coefficients, b, gamma = self.kernel
             return certify.kernel_values(support, coefficients, gamma, X) + b
-        return X @ self.w + self.b if self.decide is None else self.decide(X)
+        return X @ self.w + self.b
 
     def square(self) -> float:
         """|w|^2, with a kernel of w = sum_j coefficients_j phi(support_j)."""

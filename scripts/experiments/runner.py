@@ -24,7 +24,6 @@ from experiments.problem import NO_MEMORY
 
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent
-OWN_PYTHON = (OURS, "pegasos")  # tools that need no package of peers.txt
 BESIDE = 90.0  # seconds for a child in addition to its fits: its warm-up, and mostly the evaluator
 LAST_WORDS = 400  # characters of a failed cell's output
 
@@ -38,7 +37,7 @@ class Runner:
         self._codes: dict[str, str] = {}
 
     def python(self, tool: str) -> str:
-        return sys.executable if tool in OWN_PYTHON else self.peer_python
+        return sys.executable if tool == OURS else self.peer_python
 
     def version(self, tool: str) -> str:
         """A tool's version; empty if it is not installed."""

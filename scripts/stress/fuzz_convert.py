@@ -58,14 +58,12 @@ def table(rng: random.Random, folder: Path) -> tuple[str, str]:
     """Convert one table."""
     form = rng.choice(FORMS)
     with inside(fresh(folder, "try")):
-        try:
-            return form, _converted(rng, form)
-        except Broken as e:
-            raise Breached(form, e.args) from e
+        return form, _converted(rng, form)
 
 
-class Broken(Exception):
-    """A law, and what breaks it."""
+def broken(law: str, words: str) -> Breached:
+    """What breaks a law."""
+    return Breached("convert", (law, words))
 
 
 def _converted(rng: random.Random, form: str) -> str:
@@ -83,7 +81,7 @@ def _converted(rng: random.Random, form: str) -> str:
     error = _convert(str(source), "out", *options)
     if damage in (None, "names"):
         if error:
-            raise Broken("whole tables are read", f"{error} ({source} {' '.join(options)})")
+            raise broken("whole tables are read", f"{error} ({source} {' '.join(options)})")
         _compare(made)
     if error:
         return "refused"
@@ -103,17 +101,17 @@ def _run(*argv: str) -> tuple[str, str]:
     size, began = sum(p.stat().st_size for p in Path().iterdir()), time.process_time()
     status, out, err, fault = said(lambda: main(list(argv)))
     if fault:
-        raise Broken("a sentence or success", line + fault)
+        raise broken("a sentence or success", line + fault)
     seconds, size = time.process_time() - began, size + sum(p.stat().st_size for p in Path().iterdir())
     if seconds > SECONDS + SECONDS_A_BYTE * size:
-        raise Broken("time linear in the size", f"{line}{seconds:.1f} s for {size} bytes")
+        raise broken("time linear in the size", f"{line}{seconds:.1f} s for {size} bytes")
     bad = next((c for c in out + err if c != "\n" and not (c.isprintable() or c in SPACES_AND_JOINERS)), "")
     if bad:
-        raise Broken("no control characters", f"{line}{bad!r} in {(out + err)[:300]!r}")
+        raise broken("no control characters", f"{line}{bad!r} in {(out + err)[:300]!r}")
     lines = err.splitlines()
     sentences = [text for text in lines if not SAID.match(text)]
     if status not in (0, 1) or (status == 1) != (len(sentences) == 1) or len(err) > 3000:
-        raise Broken("success, or one sentence and status 1", f"{line}status {status}: {err[:500]!r}")
+        raise broken("success, or one sentence and status 1", f"{line}status {status}: {err[:500]!r}")
     return lines[-1] if status else "", out
 
 
@@ -122,7 +120,7 @@ def _convert(source: str, target: str, *options: str) -> str:
     Path(target).unlink(missing_ok=True)
     error, _ = _run("convert", source, target, *options)
     if Path(target).exists() == bool(error) or list(Path().glob(".*.tmp")):
-        raise Broken("an output is whole or not there", f"convert {source} {target}: {error!r}, {os.listdir()}")
+        raise broken("an output is whole or not there", f"convert {source} {target}: {error!r}, {os.listdir()}")
     return error
 
 
@@ -133,12 +131,12 @@ def _round_trip(rng: random.Random, named: list[str], one_hot: bool) -> None:
     kind = rng.choice(["npz"] if one_hot else ["npz", "csv", "tsv", *PARQUET])  # values' columns are features there
     if error := _convert("out", f"back.{kind}", *named):
         if kind == "npz" or "choose .npz, which is sparse" not in error:
-            raise Broken("the way back", f"{error} ({kind})")
+            raise broken("the way back", f"{error} ({kind})")
         return
     if kind != "npz":
         named = [*(named or ["--label", "label"]), *(["--header"] if kind != "parquet" else [])]
     if _convert(f"back.{kind}", "again", *named) or _numbers("again") != whole:
-        raise Broken("the same rows after the way back", f"{kind} {' '.join(named)}")
+        raise broken("the same rows after the way back", f"{kind} {' '.join(named)}")
 
 
 def _numbers(path: str) -> list[tuple[float, dict[int, float]]]:
@@ -156,13 +154,13 @@ def _compare(made: Made) -> None:
     found, labels = _numbers("out"), made.columns[-1]
     codes = {text: k + 1.0 for k, text in enumerate(sorted(set(labels)))} if isinstance(labels[0], str) else None
     if len(found) != len(labels):
-        raise Broken("the same numbers", f"{len(found)} lines of {len(labels)} rows")
+        raise broken("the same numbers", f"{len(found)} lines of {len(labels)} rows")
     for i, (label, values) in enumerate(found):
         row = {j: column[i] for j, column in enumerate(made.columns[:-1], 1) if made.texts or column[i] != 0.0}
         numbers = [1.0 if isinstance(x, str) else x for x in row.values() if x != 0.0]
         right = list(values.values()) == numbers if made.texts else values == row
         if not right or label != (labels[i] if codes is None else codes[labels[i]]):
-            raise Broken("the same numbers", f"row {i + 1}: {values}, not {row}"[:500])
+            raise broken("the same numbers", f"row {i + 1}: {values}, not {row}"[:500])
 
 
 def _show(rng: random.Random, names: list[str]) -> None:
@@ -179,9 +177,9 @@ def _show(rng: random.Random, names: list[str]) -> None:
     for argv in (("inspect", "m"), ("export", "--json", "m"), ("export", "--c", "-o", "m.c", "m")):
         error, out = _run(*argv, *names)
         if error or "--json" in argv and json.loads(out)["labels"] != labels:
-            raise Broken("shows names of any letters", f"{' '.join(argv)}: {error or out[:300]}")
-    for broken in compiles("m.c") if rng.random() < 0.2 else ():
-        raise Broken(*broken)
+            raise broken("shows names of any letters", f"{' '.join(argv)}: {error or out[:300]}")
+    for found in compiles("m.c") if rng.random() < 0.2 else ():
+        raise broken(*found)
 
 
 def _table(rng: random.Random, form: str) -> Made:

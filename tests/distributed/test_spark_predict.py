@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import gzip
 import os
+import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,8 @@ from conftest import REPOSITORY, without_spark
 
 if without_spark():
     pytest.skip(without_spark(), allow_module_level=True)
+
+import pyspark  # noqa: E402
 
 from svmtool.cli.predict.command import main as svm_predict  # noqa: E402
 from svmtool.cli.train import main as svm_train  # noqa: E402
@@ -130,14 +134,32 @@ def test_an_input_that_is_not_there_is_one_sentence(name, run, models, tmp_path)
     assert os.listdir(tmp_path) == ["empty"]
 
 
+@contextlib.contextmanager
+def daemon(kind: str, *words, folder: Path, sign: str):
+    """Run a daemon of Spark; yields what its log says of its start, the group of `sign`."""
+    argv = [Path(pyspark.__file__).parent / "bin" / "spark-class", f"org.apache.spark.deploy.{kind}"]
+    argv += ["--host", "127.0.0.1", "--webui-port", "0", *words]
+    log = folder / f"{kind}.log"
+    with open(log, "wb") as sink, subprocess.Popen(list(map(str, argv)), stdout=sink, stderr=sink) as process:
+        try:
+            for _ in range(600):
+                if (found := re.search(sign, log.read_text())) or process.poll() is not None:
+                    break
+                time.sleep(0.1)
+            assert found, log.read_text()
+            yield found[1]
+        finally:
+            process.terminate()
+
+
 def test_the_command_on_a_standalone_cluster(models, tmp_path):
-    """Separate processes: two workers with one core each."""
-    words = f'exec "{sys.executable}" -m svmtool predict --spark "$SPARK_MASTER" "$@"'
-    cluster = [sys.executable, REPOSITORY / "scripts" / "spark_cluster.py", "sh", "-c", words, "svm-predict"]
+    """A master and a worker of two cores, on loopback."""
     data = REPOSITORY / "data" / "digits"
-    done = subprocess.run(
-        [*cluster, data, models / "classes", "out"], cwd=tmp_path, capture_output=True, text=True, timeout=120
-    )
+    with daemon("master.Master", "--port", "0", folder=tmp_path, sign=r"Starting Spark master at (\S+)") as url:
+        size = ("--cores", "2", "--memory", "2g", "--work-dir", tmp_path)
+        with daemon("worker.Worker", *size, url, folder=tmp_path, sign="(Successfully) registered"):
+            argv = [sys.executable, "-m", "svmtool", "predict", "--spark", url, data, models / "classes", "out"]
+            done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stderr) == (0, "")
     assert svm_predict([str(data), str(models / "classes"), str(tmp_path / "o1")]) == 0
     assert joined(tmp_path / "out") == (tmp_path / "o1").read_bytes()

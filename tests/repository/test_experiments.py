@@ -107,8 +107,8 @@ def test_a_cell_over_memory_or_at_fault_says_so(runner):
 
 
 def test_absent_tools_and_data_are_reported(runner):
-    tool = runner.run(cell_of("vw", "hinge", SMALL))
-    assert tool.ended == "absent" and "vw" in tool.words
+    tool = runner.run(cell_of("liblinear", "-s 3", SMALL))
+    assert tool.ended == "absent" and "liblinear" in tool.words
     data = runner.run(cell_of("ours", "-s 2", Data("no_such_set")))
     assert data.ended == "absent" and "no_such_set" in data.words
 

@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.peers import Fit, Options, Program
-from bench.problem import CLASSES, KERNEL_CLASSES, KERNEL_NUMBERS, NUMBERS, Problem
-
-LINEAR, KERNEL = (*CLASSES, *NUMBERS), (*KERNEL_CLASSES, *KERNEL_NUMBERS)
+from bench.problem import KERNEL, LINEAR, Problem
 
 
 class SvmTrain(Program):

@@ -7,9 +7,7 @@ from typing import Any
 
 import packages
 from bench.peers import Fit, Program
-from bench.problem import CLASSES, KERNEL_CLASSES, KERNEL_NUMBERS, NUMBERS, Problem
-
-LINEAR, KERNEL = (*CLASSES, *NUMBERS), (*KERNEL_CLASSES, *KERNEL_NUMBERS)
+from bench.problem import KERNEL, LINEAR, Problem
 
 
 class Package(Fit):

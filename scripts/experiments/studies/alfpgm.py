@@ -17,7 +17,6 @@ OWN, SMO = "ALFPGM", "SMO (scikit-learn)"
 PEERS = {
     SMO: Tool("sklearn", "SVC", objective="hinge"),
     "SMO (LIBSVM)": Tool("libsvm", "-s 0", objective="hinge"),
-    "oneDAL": Tool("onedal", "SVC", objective="hinge"),
 }
 TOOLS = {
     OWN: Tool("ours", "kernel -s 60", objective="hinge"),

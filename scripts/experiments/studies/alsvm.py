@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from experiments.declare import Case, Data, Dataset, Finding, Outcome, Tool, plan
+from experiments.declare import Case, Data, Dataset, Finding, Outcome, Tool, linear_set, plan
 from experiments.measures import LINEAR, by_rows, by_sets, faster, finding, groups, mean_ratio, slope, slopes
 
 SETS = (
@@ -19,23 +19,20 @@ POINT = 0.01  # accuracies that differ by at most this much are comparable
 TENS = 10.0  # "tens of times faster" means at least this
 GROWING = {"ALSVM": Tool("ours", "-s 71"), "FALSVM": Tool("ours", "-s 72")}
 ENGINE, HINGE = "svmtool, fast (-s 71)", "LIBLINEAR -s 3"  # the hinge, whose solver in LIBLINEAR is -s 3
+SGD = "SGD (scikit-learn)"  # stands for Pegasos
 OURS = {
     **GROWING, "LLS-SVM": Tool("ours", "-s 70"), ENGINE: Tool("ours", "-s 71", {"method": "fast"}),
     HINGE: Tool("liblinear", "-s 3"), "LIBLINEAR -s 1": Tool("liblinear", "-s 1"),
 }  # fmt: skip
 TOOLS = {
-    **OURS, "Pegasos": Tool("pegasos", "Pegasos", {}, (5,)), "RidgeClassifier": Tool("sklearn", "RidgeClassifier"),
+    **OURS, SGD: Tool("sklearn", "SGD", {}, (5,)), "RidgeClassifier": Tool("sklearn", "RidgeClassifier"),
 }  # fmt: skip
-PAPERS = (HINGE, "Pegasos")  # that the paper compares with
+PAPERS = (HINGE, SGD)  # that the paper compares with
 ROWS = {"covtype.binary.scale01.part": (7_500, 15_000, 30_000, 74_000), "cod-rna.std": (5_000, 10_000, 20_000, 47_000)}
-FEATURES = {("imdb.tfidf", 5_000): (50, 100, 200, 500, 1000), ("farm-ads", None): (50, 100, 200, 500, 1000)}
+TEXTS, FEATURES = {"imdb.tfidf": 5_000, "farm-ads": None}, (50, 100, 200, 500, 1000)  # rows, None: all
 ADDED = (250, 500, 1000, 2000)  # features, for the cost of one row
 ADDED_ROWS = 300
 SQUARE = 2.25  # log-log slope up to which a time counts as d^2
-
-
-def prepared(name: str) -> Data:
-    return Data(name, bias=True, unit=True)
 
 
 def table(outcomes: list[Outcome]) -> Finding:
@@ -88,13 +85,11 @@ def addition(outcomes: list[Outcome]) -> Finding:
     return finding(checks, [*ends, f"log-log slope {slope(points):.2f}"], tables)
 
 
-DIMENSIONS = [
-    Data(name, rows=rows, features=d, bias=True) for (name, rows), some in FEATURES.items() for d in some
-]
+DIMENSIONS = [Data(name, rows=m, features=d, bias=True) for name, m in TEXTS.items() for d in FEATURES]
 EXPERIMENTS = {
-    "alsvm-table2": (plan(TOOLS, [*map(prepared, SETS)], [prepared("diabetes")], seconds=(20.0, 3.0)), table),
-    "alsvm-figure1": (plan(GROWING, [Case(prepared(name), {}, some) for name, some in ROWS.items()],
-                           [Case(prepared("digits"), {}, (400, 1_200))], seconds=(20.0, 3.0), vary="rows"), growth),
+    "alsvm-table2": (plan(TOOLS, [*map(linear_set, SETS)], [linear_set("diabetes")], seconds=(20.0, 3.0)), table),
+    "alsvm-figure1": (plan(GROWING, [Case(linear_set(name), {}, some) for name, some in ROWS.items()],
+                           [Case(linear_set("digits"), {}, (400, 1_200))], seconds=(20.0, 3.0), vary="rows"), growth),
     "alsvm-figures2-3": (plan(OURS, DIMENSIONS, [Data("digits", features=d, bias=True) for d in (10, 60)],
                               seconds=(10.0, 3.0)), over_features),
     "alsvm-addition": (plan({name: OURS[name] for name in ("ALSVM", ENGINE)},

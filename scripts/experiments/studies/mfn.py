@@ -38,8 +38,7 @@ HEURISTICS = forms(**{
 })  # fmt: skip
 FOLDS = 5
 FOLDED = {
-    OWN: Tool("ours", "-s 40", {}, objective="squared"),
-    ENGINE: Tool("ours", "-s 40", {"method": "fast"}, objective="squared"),
+    **forms(**{OWN: {}, ENGINE: {"method": "fast"}}),
     "TRON (scikit-learn)": Tool("sklearn", "TRON", {"tolerance": 1e-4}, objective="squared"),
     "DCD": Tool("liblinear", "-s 1", {"tolerance": 1e-3}, objective="squared"),
     "DCD, hinge": Tool("liblinear", "-s 3", {"tolerance": 1e-3}, objective="hinge"),

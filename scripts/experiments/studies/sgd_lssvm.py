@@ -21,7 +21,6 @@ TOOLS = {
     "t = 2": Tool("ours", "kernel -s 73", {"sgd_rows": 2}),
     ENGINE: Tool("ours", "kernel -s 73", {"method": "fast"}),
     LIBSVM: Tool("libsvm", "-s 0"),
-    "oneDAL": Tool("onedal", "SVC"),
 }
 POINT = 0.01  # accuracies that differ by at most this much are comparable
 VARIED = {"ijcnn1": (1.0, 2.0), "farm-ads": (1.0, 0.01)}
