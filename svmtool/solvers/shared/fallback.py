@@ -50,7 +50,7 @@ def solve(task: Task, loss: Loss, l1: bool, start: np.ndarray, gap: float, monit
     p, alpha = loss.hinge_power, None
     if p == 2.0 and not l1:
         best = _refined(task, start, monitor.child(gap, MAX_NEWTON_STEPS))
-        if best.gap <= OPTIMAL_GAP:
+        if best.gap <= max(gap, OPTIMAL_GAP):
             return Result(best.w, base.PRECISION, monitor.iterations, monitor.history, best.alpha)
     if p is not None and not l1 and (best := _hinge(task, p, gap, monitor.child(gap, max_iter))) is not None:
         alpha = best.alpha
