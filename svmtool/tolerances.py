@@ -7,9 +7,14 @@ EPS = 2.0**-52  # machine epsilon of doubles
 SUM_ROUNDOFF = 4.0 * EPS  # relative round-off of a sum of two numbers that are sums of two
 MIN_POSITIVE = 1e-300  # replaces 0 as a divisor or as the argument of a logarithm
 SUM_RTOL = 1e-12  # relative error of a long sum that counts as round-off
+VALUE_RTOL = 1e-9  # share of a value up to which another value of the same point may differ by round-off
+SAME_RTOL = 1e-6  # relative difference of numbers that count as equal: they print the same digits, or text is rounded
+FINE_RTOL = 1e-10  # so small a relative change is in no digit that is printed
+SPLIT_FACTOR = 2.0**27 + 1.0  # splits a double number into halves whose products are exact
 # Certified relative gaps
 OPTIMAL_GAP = 1e-12  # gap of an exact minimiser: the rest is round-off
 ROUNDOFF_GAP = 1e-8  # a solution counts as optimal up to this gap if round-off stalls progress
+CONFIRMED_GAP = 1e-6  # certified gap that confirms an exact minimiser; also the target of a method that takes over
 RULE_MIN_GAP = 1e-6  # the rule of -e ends a fast method only below this gap, which costs at most one more step
 SLOW_MIN_GAP = 1e-3  # the same for a method that converges slowly
 AIM_SHARE = 0.999  # share of the target gap to which solvers run: the certifier, whose sums are others, then finds it
@@ -37,10 +42,6 @@ SIGMA_MAX = 1e8  # largest sigma of multiplier rounds, and the one at which phi 
 RIDGE = 1e-12  # added curvature, relative: keeps systems of a free bias, or of dependent rows, regular
 CG_LOOSE, CG_TIGHT = 0.1, 1e-6  # tolerances of conjugate gradients; between them it follows what is left to gain
 CALL_NONZEROS = 1e7  # numbers that loops go over in one call: limits are checked between calls
-CONFIRMED_GAP = 1e-6  # certified gap that confirms an exact minimiser; also the target of a method that takes over
-VALUE_RTOL = 1e-9  # share of a value up to which another value of the same point may differ by round-off
-SAME_RTOL = 1e-6  # relative difference of numbers that count as equal: they print the same digits, or text is rounded
-FINE_RTOL = 1e-10  # so small a relative change is in no digit that is printed
 SEARCH_RTOL = 1e-2  # share of a first slope, residual or step to which inexact searches and systems are solved
 ARMIJO = 1e-4  # share of the expected fall that a step must achieve
 MAX_TRIALS = 60  # most points of a search along a line, or halvings of a step
@@ -48,7 +49,6 @@ TIGHTER = 0.3  # factor of a tolerance each time that it is met and the run goes
 NEGLIGIBLE_ERROR = 0.1  # share of the tolerance up to which errors of decision values do not matter
 FIRST_CHECK_STEPS = 128  # steps or rounds of a solver before the first check of progress
 USUAL_PRODUCTS = 30  # usual number of products in a step by conjugate gradients
-SPLIT_FACTOR = 2.0**27 + 1.0  # splits a double number into halves whose products are exact
 
 # Sizes
 DUAL_ROWS = 4000  # active rows up to which Newton steps factorise their system

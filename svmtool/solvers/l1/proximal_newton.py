@@ -66,7 +66,9 @@ from svmtool.tolerances import (
 MIN_SET_SIZE, LOOSE, TIGHT, MODEL_SHARE, MODEL_PASSES = 200, 0.5, 0.03, 0.5, 20.0
 FAR = 0.1  # share of f from which on a step's fall means that the minimum is far: models have one turn of epochs
 FACE_EPOCHS = 10  # epochs over columns that take as long as a step of the non-zero weights by these
-WHOLE_BELOW = 2.0  # times the work of an epoch over the working set up to which epochs on f visit all violations
+# Times the work of an epoch over the working set up to which epochs on f visit all violations.  Nine sets of 300 to
+# 518,658 features, C = 1 to 100, 12 runs of whole commands: 0.89 of the time (0.57 to 1.35) that working sets take
+WHOLE_BELOW = 2.0
 SHORT_STEP = 0.5  # after a shorter step the model is valid only near w
 # Epochs on f: those of the first turn, and the share of the violation at which a turn ends
 FIRST_EPOCHS, DESCENT_SHARE = 10, 0.03
