@@ -50,9 +50,9 @@ def test_stratified_and_seed(svm_train):
     found = {}
     for options, drawn in [
         ((), folds.liblinear_folds(90, 4)),
-        (("--seed", 7), folds.liblinear_folds(90, 4, 7)),
+        (("--seed", 7), folds.liblinear_folds(90, 4, folds.GlibcRand(7))),
         (("--stratified",), folds.stratified_folds(y, 4)),
-        (("--stratified", "--seed", 7), folds.stratified_folds(y, 4, 7)),
+        (("--stratified", "--seed", 7), folds.stratified_folds(y, 4, folds.GlibcRand(7))),
     ]:
         status, out, err = svm_train("-s", 2, "-v", 4, *options, "d", data=data)
         assert (status, err) == (0, "")

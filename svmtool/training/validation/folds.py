@@ -18,6 +18,7 @@ import numpy as np
 from svmtool.compiled import threads
 from svmtool.compiled.loops.rows.rand_loops import rand_seed, rand_shuffle
 from svmtool.data.dataset import Dataset
+from svmtool.data.labels import Classes
 from svmtool.errors import SvmtoolError
 from svmtool.limits import StopFlag, in_turn, with_time_shares
 from svmtool.params import Settings
@@ -43,98 +44,70 @@ class GlibcRand:
         rand_shuffle(self.state, order, start, order.size if stop is None else stop)
 
 
-def _checked(n_rows: int, n_folds: int) -> int:
-    """The number of folds, at most the number of rows."""
-    if n_rows < 1:
-        raise SvmtoolError("cross-validation needs at least one row; the training file has none")
-    if n_folds < 2:
-        raise SvmtoolError("n-fold cross validation: n must >= 2")
-    return min(n_folds, n_rows)
-
-
-def _generator(seed: int | GlibcRand | None) -> GlibcRand:
-    """The given generator, or a new one; the default seed is that of the reference tools."""
-    return seed if isinstance(seed, GlibcRand) else GlibcRand(seed)
-
-
-def liblinear_folds(n_rows: int, n_folds: int, seed: int | GlibcRand | None = None) -> Drawn:
+def liblinear_folds(n_rows: int, n_folds: int, rand: GlibcRand | None = None) -> Drawn:
     """LIBLINEAR's folds, which ignore labels.
 
     Returns order (i8[n_rows]) and starts (i8[folds + 1]).  With more folds than rows each fold is one row.
     """
-    folds = _checked(n_rows, n_folds)
-    order = np.arange(n_rows, dtype=np.int64)
-    _generator(seed).shuffle(order)
+    folds, order = min(n_folds, n_rows), np.arange(n_rows, dtype=np.int64)
+    (rand or GlibcRand()).shuffle(order)
     return order, np.arange(folds + 1, dtype=np.int64) * n_rows // folds
 
 
-def stratified_folds(labels: np.ndarray, n_folds: int, seed: int | GlibcRand | None = None) -> Drawn:
+def stratified_folds(labels: np.ndarray, n_folds: int, rand: GlibcRand | None = None) -> Drawn:
     """LIBSVM's folds for classification: each class is shuffled and distributed evenly.
 
-    Labels (f8[n]) are truncated to integers; classes are in order of first appearance, except that -1, +1 becomes
-    +1, -1.  With as many folds as rows this is leave-one-out, drawn as by `liblinear_folds`.
+    Labels f8[n]; with as many folds as rows this is leave-one-out, drawn as by `liblinear_folds`.
     """
-    n_rows = len(labels)
-    folds = _checked(n_rows, n_folds)
-    if folds == n_rows:
-        return liblinear_folds(n_rows, folds, seed)
-    whole = np.trunc(labels)
-    classes, first, member = np.unique(whole, return_index=True, return_inverse=True)
-    rank = np.argsort(first, kind="stable")  # classes by first appearance
-    if [classes[c] for c in rank] == [-1.0, 1.0]:
-        rank = rank[::-1]
-    place = np.empty(len(classes), dtype=np.int64)
-    place[rank] = np.arange(len(classes))
-    order = np.argsort(place[member.reshape(-1)], kind="stable").astype(np.int64)
-    sizes = np.bincount(place[member.reshape(-1)], minlength=len(classes))
-    ends = np.cumsum(sizes)
-    rand = _generator(seed)
-    for size, end in zip(sizes, ends, strict=True):
-        rand.shuffle(order, int(end - size), int(end))
-    pieces, starts = [], [0]
-    for k in range(folds):
-        for size, end in zip(sizes, ends, strict=True):
-            begin = end - size
-            pieces.append(order[begin + k * size // folds : begin + (k + 1) * size // folds])
-        starts.append(sum(map(len, pieces)))
-    return np.concatenate(pieces), np.array(starts, dtype=np.int64)
+    if n_folds >= len(labels):
+        return liblinear_folds(len(labels), n_folds, rand)
+    classes, rand = Classes(labels), rand or GlibcRand()
+    order, fold = np.argsort(classes.number, kind="stable"), []
+    for size, end in zip(classes.counts.tolist(), np.cumsum(classes.counts).tolist(), strict=True):
+        rand.shuffle(order, end - size, end)
+        fold.append(np.repeat(np.arange(n_folds), np.diff(np.arange(n_folds + 1) * size // n_folds)))
+    places, starts = _in_folds(np.concatenate(fold), n_folds)
+    return order[places], starts
 
 
-def group_folds(groups: np.ndarray, n_folds: int, seed: int | GlibcRand | None = None) -> Drawn:
+def group_folds(groups: np.ndarray, n_folds: int, rand: GlibcRand | None = None) -> Drawn:
     """Folds that do not divide groups i8[n]: in a drawn order, each goes to the fold that has the fewest rows.
 
     Returns order and starts, see `liblinear_folds`.  SvmtoolError for fewer groups than folds.
     """
     known, number, counts = np.unique(groups, return_inverse=True, return_counts=True)
-    folds = _checked(len(groups), n_folds)
+    folds = min(n_folds, len(groups))
     if len(known) < folds:
         raise SvmtoolError(
             f"cross-validation by groups: {n_folds} folds need as many groups, here there are {len(known)}"
         )
-    drawn = np.arange(len(known), dtype=np.int64)
-    _generator(seed).shuffle(drawn)
+    drawn, _ = liblinear_folds(len(known), folds, rand)
     sizes = [(0, k) for k in range(folds)]
     fold = np.empty(len(known), np.int64)
     for group in drawn.tolist():
-        size, k = heapq.heappop(sizes)
-        fold[group] = k
-        heapq.heappush(sizes, (size + int(counts[group]), k))
-    of_rows = fold[number.reshape(-1)]
-    starts = np.concatenate(([0], np.cumsum(np.bincount(of_rows, minlength=folds))))
-    return np.argsort(of_rows, kind="stable"), starts
+        size, fold[group] = heapq.heappop(sizes)
+        heapq.heappush(sizes, (size + int(counts[group]), int(fold[group])))
+    return _in_folds(fold[number.reshape(-1)], folds)
+
+
+def _in_folds(fold: np.ndarray, count: int) -> Drawn:
+    """The rows of each fold, in their order, from the fold of each row."""
+    return np.argsort(fold, kind="stable"), np.concatenate(([0], np.cumsum(np.bincount(fold, minlength=count))))
 
 
 def drawn_folds(
-    labels: np.ndarray, n_folds: int, stratified: bool, seed: int | GlibcRand | None, groups: np.ndarray | None = None
+    labels: np.ndarray, n_folds: int, stratified: bool, rand: GlibcRand, groups: np.ndarray | None = None
 ) -> Drawn:
     """Folds of each kind; SvmtoolError for fewer than two rows, or if one of the folds would contain all."""
     if len(labels) < 2:
         raise SvmtoolError(f"cross-validation needs at least two rows of data, here there are {len(labels)}")
+    if n_folds < 2:
+        raise SvmtoolError("n-fold cross validation: n must >= 2")
     if groups is not None:
-        return group_folds(groups, n_folds, seed)
+        return group_folds(groups, n_folds, rand)
     if not stratified:
-        return liblinear_folds(len(labels), n_folds, seed)
-    order, starts = stratified_folds(labels, n_folds, seed)
+        return liblinear_folds(len(labels), n_folds, rand)
+    order, starts = stratified_folds(labels, n_folds, rand)
     if np.any(np.diff(starts) == len(labels)):
         raise SvmtoolError(
             f"cross-validation: no class has {len(starts) - 1} rows or more, and one of {len(starts) - 1} folds would "
@@ -174,7 +147,7 @@ class AnyFolds(ABC):
     def __init__(self, table: Dataset, settings: Settings, wanted: int, rand: GlibcRand | None = None):
         self.table, self.settings, run = table, settings, settings.run
         groups = table.groups if run.grouped else None  # every row has one, see Reading
-        self.order, self.starts = drawn_folds(table.labels, wanted, run.stratified, rand or run.seed, groups)
+        self.order, self.starts = drawn_folds(table.labels, wanted, run.stratified, rand or GlibcRand(run.seed), groups)
         self.count = len(self.starts) - 1
         self.warnings = [self.too_many.format(wanted, len(table))] if len(table) < wanted else []
 
