@@ -23,7 +23,6 @@ from svmtool.registry.row import (
 from svmtool.tolerances import GRAM_BELOW
 
 FREE_BIAS = "free (not regularised); -B b (b >= 0): a feature of value b with a regularised weight; -B -1: no bias"
-LP_HINGE_OBJECTIVE = "min over w, b of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i (w.x_i + b))^p"
 NESVM = "Zhou, Tao and Wu, NESVM: a Fast Gradient Method for Support Vector Machines, ICDM 2010: "
 LSSVM_PAPER = "Le, Nguyen, Nguyen and Nguyen, Adaptable Linear Support Vector Machine, NICS 2015: "
 LEAST_SQUARES = "min over w of  1/2 |w|^2 + sum_i C_i (1 - y_i w.x_i)^2"
@@ -86,31 +85,18 @@ def choosable(*rows: Solver) -> tuple[Solver, ...]:
     return tuple(row._replace(supported=row.supported | {"--method"}) for row in rows)
 
 
+LP_SVM: dict[str, Any] = {  # what rows 30 and 31 share
+    "word": "L2R_L1LOSS_SVC_DUAL",
+    "module": "svmtool.solvers.alm",
+    "objective": "min over w, b of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i (w.x_i + b))^p",
+    "loss": "Lp hinge",
+    "supported": (RUN_OPTIONS | ON_DISK | SPARK | {"-R", "--loss-power"}) - {"-e"},
+    "paper": MULTIPLIER_ROUNDS,
+}
+LP_SVM_HELP = "Lp-SVM (--loss-power) with a free bias"
 ROWS = choosable(
-    with_free_bias(
-        number=30,
-        name="alm",
-        word="L2R_L1LOSS_SVC_DUAL",
-        module="svmtool.solvers.alm",
-        help="Lp-SVM (--loss-power) with a free bias",
-        objective=LP_HINGE_OBJECTIVE,
-        loss="Lp hinge",
-        gap_default=1e-4,
-        supported=(RUN_OPTIONS | ON_DISK | SPARK | {"-R", "--loss-power"}) - {"-e"},
-        paper=MULTIPLIER_ROUNDS,
-    ),
-    with_free_bias(
-        number=31,
-        name="alm-exact",
-        word="L2R_L1LOSS_SVC_DUAL",
-        module="svmtool.solvers.alm",
-        help="Lp-SVM (--loss-power) with a free bias, to a smaller gap",
-        objective=LP_HINGE_OBJECTIVE,
-        loss="Lp hinge",
-        gap_default=1e-6,
-        supported=(RUN_OPTIONS | ON_DISK | SPARK | {"-R", "--loss-power"}) - {"-e"},
-        paper=MULTIPLIER_ROUNDS,
-    ),
+    with_free_bias(1e-4, number=30, name="alm", help=LP_SVM_HELP, **LP_SVM),
+    with_free_bias(1e-6, number=31, name="alm-exact", help=LP_SVM_HELP + ", to a smaller gap", **LP_SVM),
     to_gap(
         number=40,
         name="mfn",
