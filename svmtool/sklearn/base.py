@@ -145,6 +145,11 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
         """Whether the last fit was completed: an interrupted one leaves the estimator unfitted."""
         return self._complete
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
     def _rule(self) -> dict[str, Any]:
         """`method`, and what `tol` is with it, as `api.fit` takes them: the paper's own tolerance, or a gap."""
         return {"method": self.method, "eps" if self.method == "paper" else "gap": self.tol}

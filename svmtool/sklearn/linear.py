@@ -240,11 +240,6 @@ class LinearClassifier(
         sizes = lengths(api.arrays.dataset(X), X.shape[1], self._bias_value)
         return within(f, sizes, bounds, self._word, f.shape[1] + (f.shape[1] == 1))
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
 
 @described
 class LinearSVC(LinearClassifier):

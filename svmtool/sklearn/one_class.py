@@ -142,8 +142,3 @@ class LinearOneClassSVM(OutlierMixin, LinearTraining):
             1 for rows inside, -1 for rows outside.
         """
         return np.where(self.decision_function(X) > 0.0, 1, -1)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

@@ -253,7 +253,6 @@ class OrdinalSVM(ClassifierMixin, ClassifierTraining, LinearTraining):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.classifier_tags.poor_score = True  # on classes that are no ranks
         return tags
 

@@ -117,8 +117,3 @@ class LinearSVR(RegressorMixin, LinearModel, LinearTraining):
         refuse_unsound(X, "X")  # scikit-learn would convert it unchecked
         with numbers_in_range():
             return super()._decision_function(X)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
