@@ -13,6 +13,7 @@ import numpy as np
 from svmtool.data.class_statistics import ClassStatistics
 from svmtool.data.dataset import Dataset
 from svmtool.data.dense import DenseRows, from_csr
+from svmtool.data.labels import first_appearance
 from svmtool.data.replicated import RepeatedRows
 from svmtool.data.row_storage import Rows
 from svmtool.distributed.certifier import BlockCertifier
@@ -171,15 +172,11 @@ class Block:
         self._certifier = spec.certifier(self.rows, self.y, self.cost, self.target)
         return self.rows.n
 
-    def class_statistics(self, own: list[int], labels: list[int]) -> ClassStatistics:
-        """The ClassStatistics of the rows in use, of this block; labels: those of all blocks."""
+    def class_statistics(self, own: list[int]) -> ClassStatistics:
+        """The ClassStatistics of the rows in use, of this block."""
         sums = ClassStatistics(own)
-        place = {label: k for k, label in enumerate(labels)}
-        number = np.array([place[int(label)] for label in np.trunc(self._labels).tolist()], np.int64)
-        present = np.bincount(number, minlength=len(labels)) > 0
-        here = np.cumsum(present) - 1
-        present_labels = [label for label, yes in zip(labels, present, strict=True) if yes]
-        sums.update(self._active_rows, present_labels, here[number], self._weights)
+        labels, number, _ = first_appearance(self._labels)
+        sums.update(self._active_rows, labels, number, self._weights)
         return sums
 
     def bias_range(self, margin: float | None) -> list[float]:

@@ -116,6 +116,13 @@ class DistributedReduction(Reduction):
         ends = "" if self.eps is None else f", to a certified gap of {self.rule(0).gap:g}"
         return f"Spark: -s {n} by the primal method of {OVER_SUMS[n]}{ends}\n"
 
+    def fit(
+        self, start: np.ndarray | None = None, report: Callable[..., None] | None = None, stop: StopFlag | None = None,
+        verified: bool = False,
+    ) -> list[Result]:  # fmt: skip
+        """See Reduction; all results are certified."""
+        return self.fit_and_certify(start, report, stop)[0]
+
     def fit_and_certify(
         self, start: np.ndarray | None = None, report: Callable[..., None] | None = None, stop: StopFlag | None = None
     ) -> tuple[list[Result], Certificate]:
@@ -185,11 +192,10 @@ class DistributedOneVsRest(DistributedReduction, OneVsRest):
 
     def _summed(self, r: Any) -> ClassStatistics:
         own = [label for label, _ in self.settings.problem.class_weights]
-        parts = self.ranks.gather("class_statistics", own, list(self.classes.labels))
-        whole = parts[0]
-        for part in parts[1:]:
+        whole = ClassStatistics(own)
+        whole.reserve(self.n_features, self.classes.labels)  # in this order, which no block needs to have
+        for part in self.ranks.gather("class_statistics", own):
             whole.join(part)
-        whole.reserve(self.n_features, self.classes.labels)
         return whole
 
     def task(self, k: int) -> DistributedTask:

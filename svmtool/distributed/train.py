@@ -29,15 +29,14 @@ from svmtool.limits import StopFlag
 from svmtool.models.linear import LinearModel
 from svmtool.params import Request, Settings, check_after_reading
 from svmtool.progress import doing
-from svmtool.solvers.shared.base import TIME, Status
 from svmtool.training import intent
 from svmtool.training.calibration import NotCalibratedError, Sigmoids, of_folds
 from svmtool.training.interruption import interruptible
 from svmtool.training.linear import fitted
 from svmtool.training.lines import SolverLines
-from svmtool.training.outcome import Training, exit_status, note_rows, recording, show, worst_status
+from svmtool.training.outcome import Training, exit_status, note_rows, recording, show
 from svmtool.training.validation import report
-from svmtool.training.validation.cross_validation import Folds, add_sigmoids, checked_square, has_moved
+from svmtool.training.validation.cross_validation import Folds, add_sigmoids, checked_square
 from svmtool.training.validation.folds import FOLDS, Keep
 
 
@@ -140,6 +139,8 @@ def run(settings: Settings, request: Request, path: str, model_path: str, consol
 class DistributedFolds(Folds):
     """Folds of distributed rows.  whole: whether rows of weight 0 are in the folds too, and so are predicted."""
 
+    parallel = False
+
     def __init__(self, ranks: Collective, settings: Settings, wanted: int, whole: bool = True):
         self.ranks = ranks
         parts = ranks.surviving(lambda: ranks.gather("labels"))
@@ -159,30 +160,21 @@ class DistributedFolds(Folds):
     def evaluate(  # type: ignore[override]
         self, settings: Settings, stop: StopFlag, warm: list | None = None, keep: Keep | None = None, *_: Any, **__: Any
     ) -> tuple[np.ndarray, bool]:
-        """See Folds; folds are trained one after the other, and the last one stays held out."""
-        moved = [False] * self.count
-        said: set[str] = set()
+        """See Folds; the last fold stays held out, and a warning is given once."""
 
-        def train(
-            k: int, inside: np.ndarray, outside: np.ndarray, share: StopFlag
-        ) -> tuple[Any, Status | None, list[str]]:  # fmt: skip
-            self.ranks.keep("hold_out", k)
-            if self.ranks.weights is not None:
-                inside = inside[self.ranks.weights[self.of_table[inside]] > 0.0]
-            problems = reduction_of(settings)(self.ranks, settings, self.table.labels[inside])
-            problems.any_start = warm is not None
-            start = None if warm is None else warm[k]
-            results, _ = problems.fit_and_certify(start, stop=share)
-            W = problems.weights(results)
-            moved[k] = has_moved(start, W)
-            if warm is not None:
-                warm[k] = W
-            self._last = problems, W
-            new = [text for text in problems.warnings() if text not in said]
-            said.update(new)
-            return problems.model(W), TIME if any(r.status is TIME for r in results) else worst_status(results), new
+        def remember(k: int, problems: Any, results: list, _: Dataset) -> None:
+            self._last = problems, problems.weights(results)
 
-        return self._each(train, stop, keep, 1), any(moved)
+        found = super().evaluate(settings, stop, warm, keep, witness=remember)
+        self.warnings = list(dict.fromkeys(self.warnings))
+        return found
+
+    def problems(self, k: int, inside: np.ndarray, settings: Settings) -> DistributedReduction:
+        """See Folds."""
+        self.ranks.keep("hold_out", k)
+        if self.ranks.weights is not None:
+            inside = inside[self.ranks.weights[self.of_table[inside]] > 0.0]
+        return reduction_of(settings)(self.ranks, settings, self.table.labels[inside])
 
     def decisions(self, model: Any, rows: np.ndarray) -> np.ndarray:
         """See AnyFolds; the ranks have the rows, in their order."""

@@ -45,6 +45,15 @@ def test_blocks_give_what_memory_gives(number, case, tmp_path):
     same(far(Here(cut(text, 3)), settings), in_memory(text, settings, tmp_path), settings)
 
 
+def test_sums_of_blocks_of_one_class_each(tmp_path):
+    """Of -1 and 1 the second is the first class, wherever it comes."""
+    lines = numbers_text(2).splitlines()
+    text = "".join(sorted(f"{'-1' if line[0] == '1' else '1'}{line[1:]}\n" for line in lines))
+    found, expected = far(Here(cut(text, 3)), settings_of(70)), in_memory(text, settings_of(70), tmp_path)
+    same(found, expected, settings_of(70))
+    np.testing.assert_allclose(found.model.W, expected.model.W, rtol=1e-6)
+
+
 @pytest.mark.parametrize("number", NUMBERS[::3])
 def test_many_features_take_products_alone(number, tmp_path):
     text, settings = numbers_text(2, n=60, d=1600, density=0.02), settings_of(number, C=0.1)

@@ -23,13 +23,15 @@ from svmtool.training.validation.scores import PROBABILITIES, HeldOut, kind_of
 
 UNCHANGED_NORM = 1e-15  # largest norm of a change of weights that counts as unchanged
 
+
 class Folds(AnyFolds):
     """The folds of a data set for linear models.
 
-    any_start: whether warm starts use LIBLINEAR's rule alone, as its search for C does.
+    any_start: whether warm starts use LIBLINEAR's rule alone, as its search for C does.  parallel: whether folds may be
+    trained beside each other.
     """
 
-    any_start = True
+    any_start = parallel = True
 
     def evaluate(
         self, settings: Settings, stop: StopFlag, warm: list | None = None, keep: Keep | None = None,
@@ -44,7 +46,7 @@ class Folds(AnyFolds):
         def train(
             k: int, inside: np.ndarray, outside: np.ndarray, share: StopFlag
         ) -> tuple[Any, Status | None, list[str]]:  # fmt: skip
-            problems = problems_of(self.table.take(inside), settings)
+            problems = self.problems(k, inside, settings)
             problems.any_start, problems.seeded = searches, True
             start = warm[k] if warm is not None else None
             begin = start if so_far[k] is None else so_far[k]
@@ -56,7 +58,7 @@ class Folds(AnyFolds):
                 return None, TIME, warnings
             if warm is not None:
                 warm[k] = problems.as_start(W)
-                moved[k] = has_moved(start, warm[k])
+                moved[k] = start is not None and float(np.sqrt(np.sum((warm[k] - start) ** 2))) > UNCHANGED_NORM
             model = problems.model(W)
             if calibrated and not model.gives_probabilities:
                 why, doubts = add_sigmoids(model, self.table.take(inside), settings, share)
@@ -65,17 +67,16 @@ class Folds(AnyFolds):
                 witness(k, problems, results, self.table.take(outside))
             return model, TIME if late else worst_status(results), warnings
 
-        beside = 1 if self.table.mapped is not None else threads.beside(self.count)
+        beside = threads.beside(self.count) if self.parallel and self.table.mapped is None else 1
         return self._each(train, stop, keep, beside), any(moved)
+
+    def problems(self, k: int, inside: np.ndarray, settings: Settings) -> Reduction:
+        """The problems of fold k, whose training rows are `inside`, i8."""
+        return problems_of(self.table.take(inside), settings)
 
     def largest_square(self, bias: float) -> float:
         """max |x_i|^2 with the bias feature; see checked_square."""
         return checked_square(float(np.max(self.table.rows(bias, -1).square_norms(), initial=0.0)))
-
-
-def has_moved(before: np.ndarray | None, after: np.ndarray) -> bool:
-    """Whether weights are others than before; None: there were none."""
-    return before is not None and float(np.sqrt(np.sum((after - before) ** 2))) > UNCHANGED_NORM
 
 
 def held_out(folds: Folds, settings: Settings, stop: StopFlag, warm: list | None, needs: int) -> tuple[HeldOut, bool]:
