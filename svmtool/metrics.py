@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -227,7 +228,15 @@ def log_loss(likely: np.ndarray) -> float:
     return float(-np.mean(np.log(np.maximum(likely, MIN_TRUE_PROBABILITY)))) if len(likely) else math.nan
 
 
-def pair_votes(labels: tuple[int, ...], decisions: np.ndarray) -> dict[int, np.ndarray]:
+def class_scores(model: Any, decisions: np.ndarray) -> dict[int, np.ndarray]:
+    """A score of each label that a model knows, f8[n], by decision values f8 (n, columns)."""
+    labels = (1, -1) if model.labels is None else model.labels  # None: one-class
+    if len(labels) == 2:
+        return {labels[0]: decisions[:, 0], labels[1]: -decisions[:, 0]}
+    return _pair_votes(labels, decisions) if hasattr(model, "kernel") else dict(zip(labels, decisions.T, strict=True))
+
+
+def _pair_votes(labels: tuple[int, ...], decisions: np.ndarray) -> dict[int, np.ndarray]:
     """Votes of one-vs-one for each label, between which sums of decision values, squeezed below 1/2, decide ties."""
     votes = {label: np.zeros(len(decisions)) for label in labels}
     sums = {label: np.zeros(len(decisions)) for label in labels}

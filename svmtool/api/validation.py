@@ -32,6 +32,7 @@ from svmtool.training.validation.scores import (
     PROBABILITIES,
     HeldOut,
     Measure,
+    arranged,
     kind_of,
     measure_of,
 )
@@ -140,18 +141,8 @@ def cross_validate(
     wanted = _named(metrics)
     folds, stratified = whole("folds", folds), flag("stratified", stratified)
     one_class = flag("one_class", one_class)
-    for name in ("thresholds", "prune", "keep_dual"):
-        if keywords.get(name) is not None and keywords.get(name) is not False:
-            raise ValueError(f"{name} is of one model: give it to fit")
-    data, classes = _read(X, y, sample_weight, groups, stratified)
-    if "class_weight" in keywords:
-        keywords["class_weight"] = by_number(keywords["class_weight"], classes)
+    data, classes, also = _read(X, y, sample_weight, groups, stratified, keywords)
     with RunContext(threads, keywords.get("max_seconds"), progress=progress) as run:
-        present = {
-            "sample_weight": sample_weight is not None, "stratified": stratified, "groups": groups is not None,
-            "multilabel": data.sets is not None,
-        }  # fmt: skip
-        also = tuple(name for name, there in present.items() if there)
         settings = settings_of(data, solver, kernel, keywords, also)
         if data.sets is not None:
             if stratified:
@@ -177,13 +168,25 @@ def cross_validate(
 
 
 def _read(
-    X: Any, y: Any, sample_weight: Any, groups: Any, stratified: bool
-) -> tuple[Dataset, np.ndarray | None]:  # fmt: skip
-    """The rows, and the classes that their labels number, if these were text."""
+    X: Any, y: Any, sample_weight: Any, groups: Any, stratified: bool, keywords: dict[str, Any]
+) -> tuple[Dataset, np.ndarray | None, tuple[str, ...]]:
+    """The rows, the classes that their labels number, if these were text, and what is given besides the keywords.
+
+    Class weights of the keywords become those of the numbers.  ValueError for keywords of one model.
+    """
+    for name in ("thresholds", "prune", "keep_dual"):
+        if keywords.get(name) is not None and keywords.get(name) is not False:
+            raise ValueError(f"{name} is of one model: give it to fit")
     y, classes, sets = arrays.read_labels(y)
     data = arrays.dataset(X, y, sample_weight, sets)
     data.groups = arrays.groups(groups, len(data), stratified)
-    return data, classes
+    if "class_weight" in keywords:
+        keywords["class_weight"] = by_number(keywords["class_weight"], classes)
+    given = {
+        "sample_weight": sample_weight is not None, "stratified": stratified, "groups": groups is not None,
+        "multilabel": sets is not None,
+    }  # fmt: skip
+    return data, classes, tuple(name for name, there in given.items() if there)
 
 
 def _named(given: Any) -> dict[str, Metric]:
@@ -289,10 +292,9 @@ def _pairs(model: KernelModel, decisions: np.ndarray, labels: tuple[int, ...] | 
     if labels is None:
         return decisions
     known = model.labels or ()
-    column = {pair: decisions[:, k] for k, pair in enumerate(combinations(known, 2))}
+    column = dict(zip(combinations(known, 2), decisions.T, strict=True))
     column |= {(b, a): -values for (a, b), values in column.items()}
-    unknown = np.full(len(decisions), np.nan)
-    return np.stack([column.get(pair, unknown) for pair in combinations(labels, 2)], axis=1)
+    return arranged(column, list(combinations(labels, 2)), len(decisions), np.nan)
 
 
 def _gathered(n: int, parts: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray | None:
@@ -388,23 +390,13 @@ def search_C(
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be a function, not {shown(callback)}")
     points = 0.0 if guarantee is None else checked("guarantee", guarantee)
-    for name in ("thresholds", "prune", "keep_dual"):
-        if keywords.get(name) is not None and keywords.get(name) is not False:
-            raise ValueError(f"{name} is of one model: give it to fit")
-    data, classes = _read(X, y, sample_weight, groups, stratified)
-    if "class_weight" in keywords:
-        keywords["class_weight"] = by_number(keywords["class_weight"], classes)
+    data, classes, also = _read(X, y, sample_weight, groups, stratified, keywords)
     with RunContext(threads, keywords.get("max_seconds"), progress=progress) as run:
-        also = (
-            "search" if guarantee is None else "guarantee",
-            *(("sample_weight",) if sample_weight is not None else ()),
-        )
-        also = (*also, *(("stratified",) if stratified else ()), *(("groups",) if groups is not None else ()))
         several = data.sets is not None
         if several and (stratified or score is not None):
             raise ValueError("y is a matrix of labels: the score is micro F1, and folds are not stratified")
-        also = (*also, *(("multilabel",) if several else ()))
-        settings = settings_of(data, solver, None, keywords, also, default=2)
+        kind = "search" if guarantee is None else "guarantee"
+        settings = settings_of(data, solver, None, keywords, (kind, *also), default=2)
         if not several:
             check_labels(data, settings, one_class, y, classes)
         settings = settings.replace(stratified=stratified, grouped=groups is not None)

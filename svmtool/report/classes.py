@@ -8,7 +8,7 @@ import numpy as np
 
 from svmtool.data.dataset import Dataset
 from svmtool.formats.names import Names
-from svmtool.metrics import ClassCounts, RankCurve, log_loss, pair_votes, rank_places
+from svmtool.metrics import ClassCounts, RankCurve, class_scores, log_loss, rank_places
 from svmtool.models.kernel import KernelModel
 from svmtool.models.linear import LinearModel
 
@@ -91,11 +91,10 @@ def _class_scores(
     model: LinearModel | KernelModel, decisions: np.ndarray, probabilities: np.ndarray | None
 ) -> tuple[np.ndarray, str]:
     """A score of each class for each row, and what it is."""
-    if decisions.shape[1] == 1 or model.nr_class == 2:
-        return np.column_stack([decisions[:, 0], -decisions[:, 0]]), "decision value"
-    if isinstance(model, LinearModel):
-        return decisions, "decision values"
-    if probabilities is not None:
+    of_pairs = isinstance(model, KernelModel) and model.nr_class != 2
+    if of_pairs and probabilities is not None:
         return probabilities, "probabilities"
-    votes = pair_votes(model.labels or (), decisions)
-    return np.column_stack(list(votes.values())), "votes of the pairs, and the sums of their values where equal"
+    scores = np.column_stack(list(class_scores(model, decisions).values()))
+    if of_pairs:
+        return scores, "votes of the pairs, and the sums of their values where equal"
+    return scores, "decision value" if model.nr_class <= 2 else "decision values"

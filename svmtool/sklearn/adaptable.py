@@ -28,7 +28,7 @@ from svmtool.sklearn.base import (
     checks_parameters,
 )
 from svmtool.sklearn.described import described
-from svmtool.training.adapting.adaptable import rounding, solution
+from svmtool.training.adapting.adaptable import solution
 from svmtool.training.inputs import refuse_overflow
 from svmtool.training.notices import converged, of_sums
 
@@ -228,9 +228,9 @@ class AdaptableLSSVC(LinearDecisions, CertifiedEstimator):
         worst_rounding = 0.0
         place = {code: int(np.searchsorted(labels, known[code])) for code in present}
         for j, problem in enumerate(problems):
-            w, certificate = solution(problem, sums)
+            w, certificate, error = solution(problem, sums)
             results.append(certificate)
-            worst_rounding = max(worst_rounding, rounding(problem, w, sums))
+            worst_rounding = max(worst_rounding, error)
             at = place[sums.labels[j]]
             W[at], b[at] = w[:d], bias * w[d] if self.fit_intercept else 0.0
         if len(sums.labels) == 2:  # one problem: the first label's side
@@ -257,8 +257,3 @@ class AdaptableLSSVC(LinearDecisions, CertifiedEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "coef_")
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

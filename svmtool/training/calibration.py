@@ -39,6 +39,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from svmtool.limits import StopFlag
+from svmtool.metrics import class_scores
 from svmtool.models.kernel import DENSITY_MARKS
 from svmtool.models.linear import LinearModel
 from svmtool.params import Settings
@@ -47,6 +48,7 @@ from svmtool.solvers.shared.base import TIME
 from svmtool.tolerances import ARMIJO, FINE_RTOL, RIDGE
 from svmtool.training.notices import first_of
 from svmtool.training.validation.folds import FOLDS, AnyFolds, GlibcRand, Keep, fold_rows, liblinear_folds
+from svmtool.training.validation.scores import arranged
 
 if TYPE_CHECKING:
     from svmtool.training.kernel.dataset import ClassPairs, KernelSet
@@ -161,14 +163,8 @@ def too_few(label: int) -> str:
 
 def by_label(model: LinearModel, decisions: np.ndarray, labels: tuple[int, ...]) -> np.ndarray:
     """A model's decision values in the order of `labels`; nan where it lacks the class."""
-    known = model.labels or ()
-    column = {label: decisions[:, k] for k, label in enumerate(known[: model.columns])}
-    if len(known) == 2:
-        column[known[1]] = -decisions[:, 0]
-    elif len(known) == 1 and len(labels) > 1:
-        column = {}
-    unknown = np.full(len(decisions), np.nan)
-    return np.stack([column.get(label, unknown) for label in labels[: 1 if len(labels) == 2 else None]], axis=1)
+    found = class_scores(model, decisions) if len(model.labels or ()) > 1 or len(labels) == 1 else {}
+    return arranged(found, labels[: 1 if len(labels) == 2 else None], len(decisions), math.nan)
 
 
 def fit_sigmoid(f: np.ndarray, of_class: np.ndarray, weights: np.ndarray) -> tuple[float, float]:

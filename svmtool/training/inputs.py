@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from svmtool.data.dataset import Dataset
-from svmtool.data.labels import Weighting
+from svmtool.data.labels import Weighting, cost_factors
 from svmtool.errors import RowsError, SvmtoolError
 from svmtool.models.kernel import FEATURES_NOTE, KernelModel
 from svmtool.models.linear import LinearModel
@@ -68,18 +68,18 @@ def refuse_range(
 
 def largest_cost(C: float, class_weights: Weighting, row_weights: np.ndarray | None) -> float:
     """The largest cost of a row: C, the factor of its class and its weight; at least 1."""
-    factors: dict[int, float] = {}
-    for label, factor in class_weights:
-        factors[label] = factors.get(label, 1.0) * factor
-    cost = C * max(factors.values(), default=1.0)
-    if row_weights is not None:
-        cost *= float(row_weights.max(initial=1.0))
-    return max(cost, 1.0)
+    factors, _ = cost_factors(list(dict(class_weights)), class_weights)
+    return max(C * max(factors.tolist(), default=1.0) * largest_weight(row_weights), 1.0)
+
+
+def largest_weight(row_weights: np.ndarray | None) -> float:
+    """The largest weight of a row; at least 1."""
+    return 1.0 if row_weights is None else float(row_weights.max(initial=1.0))
 
 
 def weights_named(advice: str, row_weights: np.ndarray | None) -> str:
     """Advice against an overflow that also names the largest weight of a row, if it is above 1."""
-    largest = 1.0 if row_weights is None else float(row_weights.max(initial=1.0))
+    largest = largest_weight(row_weights)
     return advice if largest <= 1.0 else f"{advice}, or smaller --weights: the largest is {largest:g}"
 
 

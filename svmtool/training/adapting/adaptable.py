@@ -239,10 +239,10 @@ class Adaptable:
         form = self._form()
         given = [None] * len(problems) if form is None else form.solutions(factor)
         solved = [solution(problem, sums, known) for problem, known in zip(problems, given, strict=False)]
-        W = np.stack([w for w, _ in solved], axis=1) if solved else np.zeros((sums.m + (bias >= 0), 0))
+        W = np.stack([w for w, _, _ in solved], axis=1) if solved else np.zeros((sums.m + (bias >= 0), 0))
         if labels != sums.labels:
             W = -W
-        certificate = worst([c for _, c in solved])
+        certificate = worst([c for _, c, _ in solved])
         row = self.settings.row
         asked = "".join(f" -w{label} {f:.17g}" for label, f in state.class_weights)
         notes = (
@@ -251,8 +251,7 @@ class Adaptable:
             f"# {certificate.line()}",
             f"# {self.counted}: {sums.n}, by {'updates' if row.printed else 'sums'} over rows added and removed",
         )
-        kept = zip(problems, solved, given, strict=False)
-        error = max((rounding(p, w, sums, known) for p, (w, _), known in kept), default=0.0)
+        error = max((error for _, _, error in solved), default=0.0)
         self.console.warn(*(notice.line for notice in of_sums(row, certificate, error)))
         model = LinearModel(row.word, tuple(labels), sums.m, bias, W, notes=(*notes, *self._names()))
         try:
@@ -291,28 +290,23 @@ Known = tuple[np.ndarray, np.ndarray]  # w and (I + 2 C S)^-1 of a problem, from
 
 def solution(
     problem: NormalEquations, sums: ClassStatistics, known: Known | None = None
-) -> tuple[np.ndarray, Certificate]:
-    """Return the minimiser, or the known w, and its certificate, computed from the sums by certify/linear.py."""
+) -> tuple[np.ndarray, Certificate, float]:
+    """The minimiser, or the known w, its certificate, computed from the sums by certify/linear.py, and `_rounding`."""
     w = problem.minimiser() if known is None else known[0]
-    return w, certify_sums(w, problem.matrix.S, problem.b, problem.V, problem.C, _passed(problem, sums))
-
-
-def _passed(problem: NormalEquations, sums: ClassStatistics) -> np.ndarray:
-    """Return q f8[d]: entry (i, j) of the problem's matrix is a sum that reached q_i q_j at most in size."""
-    q = np.zeros(problem.d)
+    q = np.zeros(problem.d)  # entry (i, j) of the problem's matrix is a sum that reached q_i q_j at most in size
     q[: sums.m] = np.sqrt(sums.past)
-    return q
+    certificate = certify_sums(w, problem.matrix.S, problem.b, problem.V, problem.C, q)
+    return w, certificate, _rounding(problem, w, q, known)
 
 
-def rounding(problem: NormalEquations, w: np.ndarray, sums: ClassStatistics, known: Known | None = None) -> float:
-    """Estimate how far round-off in the sums may have moved w, relative to its size.
+def _rounding(problem: NormalEquations, w: np.ndarray, q: np.ndarray, known: Known | None) -> float:
+    """Estimate how far round-off in the sums may have moved w, relative to its size; q: see `solution`.
 
     Each entry of the matrix is assumed to be off by EPS times the largest size of its sum, with a random sign.
     """
     size = float(np.sqrt(w @ w))
     if size == 0.0:
         return 0.0
-    q = _passed(problem, sums)
     k = np.arange(1, PROBE_DIRECTIONS * problem.d + 1).reshape(PROBE_DIRECTIONS, problem.d)
     # pseudo-random signs without numpy.random, whose import takes 20 ms
     signs = np.where(k * INVERSE_GOLDEN_RATIO % 1.0 < 0.5, -1.0, 1.0)
@@ -374,41 +368,38 @@ def write_files(path: str, model: LinearModel, state: State, log: RowLog) -> Non
 class TrainingState:
     """What is kept of a training for the files beside its model; made before it, which may free the rows.
 
-    hashes: of the rows of positive weight.  With `take` sums: of the rows, None where the run ended before; taken: how
-    often FALSVM added each row, else None; form: of --method paper.
+    log: the entries of the row log.  state: set by `take`.
     """
 
-    sums: ClassStatistics | None = None
-    taken: np.ndarray | None = None
-    form: paper_form.PaperForm | None = None
+    state: State | None = None
 
     def __init__(self, settings: Settings, table: Dataset):
         """table: the rows of positive weight."""
-        self.settings, self.hashes, self.features = settings, hashes_of(table), table.n_features
+        self.settings, self.log, self.features = settings, hashes_of(table), table.n_features
 
     def take(self, done: Any) -> bool:
         """Take what is kept of a Training; returns whether it has reached the sums of all rows."""
-        self.sums, results = done.sums, done.results
-        if self.sums is None and not len(self.hashes):
-            self.sums = ClassStatistics([label for label, _ in self.settings.problem.class_weights], self.features)
-        if self.sums is None:
+        s, sums, results = self.settings.problem, done.sums, done.results
+        if sums is None and not len(self.log):
+            sums = ClassStatistics([label for label, _ in s.class_weights], self.features)
+        if sums is None:
             return False
-        self.taken = results[0].taken if results else None
+        self.state = State(s.solver, s.C, s.bias, s.class_weights, sums)
+        if results and results[0].taken is not None:  # FALSVM's
+            self.log = entries(self.log, results[0].taken)
         if self.settings.row.printed:
-            self.form = _trained_form(self.settings, self.sums, results)
+            form = _trained_form(self.settings, sums, results)
+            self.state.inverses, self.state.w = form.inverses, form.W
         return True
 
     def write(self, path: str, model: LinearModel) -> None:
         """Write log, state and model; the caller holds the lock."""
-        assert self.sums is not None
-        s, log_path = self.settings.problem, path + adaptable.ROWS_SUFFIX
+        assert self.state is not None
+        log_path = path + adaptable.ROWS_SUFFIX
         recover_log(log_path, adaptable_state.log_number(path))
         with contextlib.closing(RowLog.create(log_path)) as log:
-            log.append(self.hashes if self.taken is None else entries(self.hashes, self.taken))
-            state = State(s.solver, s.C, s.bias, s.class_weights, self.sums)
-            if self.form is not None:
-                state.inverses, state.w = self.form.inverses, self.form.W
-            write_files(path, model, state, log)
+            log.append(self.log)
+            write_files(path, model, self.state, log)
 
 
 def state_of(settings: Settings, table: Dataset) -> TrainingState | None:

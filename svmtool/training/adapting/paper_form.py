@@ -57,11 +57,8 @@ class PaperForm:
 
         RowError where rounding leaves too few digits; then the form is of no use.
         """
-        update, problems, keys = (
-            add if sign > 0.0 else remove,
-            two_class_problems(factor),
-            weightings(self.labels, factor),
-        )
+        update = add if sign > 0.0 else remove
+        problems, keys = two_class_problems(factor), weightings(self.labels, factor)
         for key, P in self.inverses.items():
             own = [k for k, other in enumerate(keys) if other == key]
             signs, w = np.stack([problems[k][0] for k in own]), self.W[:, own]

@@ -403,8 +403,8 @@ class Reduction(ABC):
         return result
 
     def _with_costs(self, task: Any) -> tuple[Any, np.ndarray | None]:
-        """The task without rows of cost zero (-wi 0), and the rows kept, i8; the task itself and None if all are."""
-        if not (task.rows.n and self.settings.problem.class_weights and task.cost.min() <= 0):
+        """The task without rows of cost zero (-wi 0, other pairs' classes) and the rows kept, i8; None: all are."""
+        if not (task.rows.n and task.cost.min() <= 0):
             return task, None
         used = np.flatnonzero(task.cost > 0)
         return task.only(used), used

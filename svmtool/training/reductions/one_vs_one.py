@@ -46,11 +46,6 @@ class OneVsOne(Reduction):
             options=self.settings.run.options,
         )  # fmt: skip
 
-    def _with_costs(self, task: Task) -> tuple[Task, np.ndarray | None]:
-        """The task of the pair's rows alone, and these rows."""
-        used = np.flatnonzero(task.cost > 0.0)
-        return task.only(used), used
-
     def model(self, W: np.ndarray, notes: tuple[str, ...] = ()) -> KernelModel:
         """See Reduction; W f8 (length of w, pairs)."""
         count, m, bias = len(self.classes.labels), self.n_features, self.settings.problem.bias

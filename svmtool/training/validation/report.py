@@ -26,7 +26,7 @@ from svmtool.training.validation import guarantee, scores
 from svmtool.training.validation.cross_validation import Folds, held_out
 from svmtool.training.validation.folds import FOLDS
 from svmtool.training.validation.multilabel import MICRO_F1, LabelFolds
-from svmtool.training.validation.search import MAX_C, Grid, Point, Search, Tried, run_grid, search_C
+from svmtool.training.validation.search import MAX_C, Point, Search, Tried, run_grid, search_C
 
 
 def validate(drawn: Callable[[int], Folds], request: Request, console: Any, stop: StopFlag) -> int:
@@ -119,7 +119,10 @@ def run_search(folds: Folds, request: Request, console: Any, stop: StopFlag) -> 
     if found.bound is not None:
         ends = f"No C from {found.tried[0].C:g} to {MAX_C:g}"
         console.out(f"{ends} has a CV {title} above {measure.text(found.bound)}; values of C: {len(found.tried)}\n")
-    _draw(plot, found, measure, regression)
+    curves: dict[str, plots.Points] = {}
+    for value in found.tried:
+        curves.setdefault(f"p = {value.p:g}" if regression else "", []).append((value.C, value.score))
+    _draw(plot, curves, (best.C, best.score), measure)
     what = f"{len(found.tried)} values of {'p and C' if regression else 'C'}"
 
     def text(where: list[Tried]) -> str:
@@ -131,15 +134,21 @@ def run_search(folds: Folds, request: Request, console: Any, stop: StopFlag) -> 
     return found, _exit_status(found.tried, text, ended, row, request.strict, console)
 
 
-def _draw(plot: Plot, found: Search, measure: scores.Measure, regression: bool) -> None:
-    curves: dict[str, plots.Points] = {}
-    for value in found.tried:
-        if math.isfinite(value.score):
-            name = f"p = {value.p:g}" if regression else ""
-            curves.setdefault(name, []).append((value.C, measure.sign * value.score))
-    best = found.best
-    chosen = (best.C, measure.sign * best.score) if math.isfinite(best.score) else None
-    plot.draw(lambda figure: plots.search(figure, curves, chosen, measure.title, measure.percent), height=4.5)
+def _draw(
+    plot: Plot, curves: dict[str, plots.Points], best: tuple[float, float] | None, measure: scores.Measure,
+    gaps: plots.Points | None = None, target: float | None = None,
+) -> None:  # fmt: skip
+    """Draw pairs of C and score by the names of their curves, and the best pair, where the scores are defined."""
+
+    def defined(points: plots.Points) -> plots.Points:
+        return [(C, measure.sign * score) for C, score in points if math.isfinite(score)]
+
+    known = {name: points for name, some in curves.items() if (points := defined(some))}
+    chosen = next(iter(defined([] if best is None else [best])), None)
+    plot.draw(
+        lambda figure: plots.search(figure, known, chosen, measure.title, measure.percent, gaps, target),
+        height=4.5 if gaps is None else 6.0,
+    )
 
 
 def _exit_status(
@@ -176,7 +185,12 @@ def grid(table: Dataset, settings: Settings, request: Request, console: Any, sto
     if found.best is not None:
         C, score = found.best
         console.out(f"Best C = {C:g}  CV {measure.title} = {measure.text(score)}\n")
-    _draw_grid(plot, found, measure, settings)
+    curves = {
+        "validation": [(point.C, point.validation) for point in found.points if point.validation is not None],
+        "training": [(point.C, point.training) for point in found.points],
+    }
+    gaps = [(point.C, point.certificate.gap) for point in found.points]
+    _draw(plot, curves, found.best, measure, gaps, settings.target)
     ended = "" if found.ended_at is None else f"the grid ended at C = {found.ended_at:g}"
     text = f"not converged at {{}} of {len(found.points)} values of C".format
     return _exit_status(found.points, lambda at: text(len(at)), ended, settings.row, request.strict, console)
@@ -188,20 +202,3 @@ def _line(point: Point, measure: scores.Measure) -> str:
     scores = [point.training] if point.validation is None else [point.training, point.validation]
     columns += [f"{measure.text(score):>10}" for score in scores]
     return " ".join([*columns, f"{point.seconds:8.3f}"]) + "\n"
-
-
-def _draw_grid(plot: Plot, found: Grid, measure: scores.Measure, settings: Settings) -> None:
-    def curve(values: list[float | None]) -> plots.Points:
-        pairs = [(point.C, value) for point, value in zip(found.points, values, strict=True)]
-        return [(C, measure.sign * value) for C, value in pairs if value is not None and math.isfinite(value)]
-
-    curves = {
-        "validation": curve([point.validation for point in found.points]),
-        "training": curve([point.training for point in found.points]),
-    }
-    curves = {name: points for name, points in curves.items() if points}
-    chosen = None if found.best is None else (found.best[0], measure.sign * found.best[1])
-    gaps = [(point.C, point.certificate.gap) for point in found.points]
-    plot.draw(
-        lambda figure: plots.search(figure, curves, chosen, measure.title, measure.percent, gaps, settings.target)
-    )

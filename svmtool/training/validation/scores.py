@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from svmtool.errors import SvmtoolError
-from svmtool.metrics import ClassCounts, RankCurve, RegressionErrors, log_loss, pair_votes
-from svmtool.models.linear import LOGISTIC_WORDS
+from svmtool.metrics import ClassCounts, RankCurve, RegressionErrors, class_scores, log_loss
+from svmtool.models.linear import LOGISTIC_WORDS, LinearModel
 from svmtool.numbers import distinct
 from svmtool.params import Settings
 from svmtool.registry.row import CLASSIFIERS
@@ -44,18 +44,14 @@ class HeldOut:
     def keep(self, rows: np.ndarray, model: Any, decisions: np.ndarray) -> None:
         """Keep what a model says of the rows (i8) that it has not seen; decisions: its decision values of them."""
         if self.scores is not None:
-            self.scores[rows] = self._by_class(_class_scores(model, decisions), len(rows), -math.inf)
+            values = model.class_values(decisions) if isinstance(model, LinearModel) else decisions
+            self.scores[rows] = arranged(class_scores(model, values), self.classes, len(rows), -math.inf)
         probabilities = self.probabilities  # folds may run in parallel
         if probabilities is None or not model.gives_probabilities:
             self.probabilities = None
             return
         found = dict(zip(model.labels, model.probabilities(decisions).T, strict=True))
-        probabilities[rows] = self._by_class(found, len(rows), 0.0)
-
-    def _by_class(self, columns: dict[int, np.ndarray], n: int, unknown: float) -> np.ndarray:
-        """Columns of labels in the order of the classes; a class that a model does not know has `unknown`."""
-        absent = np.full(n, unknown)
-        return np.stack([columns.get(label, absent) for label in self.classes], axis=1)
+        probabilities[rows] = arranged(found, self.classes, len(rows), 0.0)
 
     @property
     def positive(self) -> int | None:
@@ -86,16 +82,10 @@ class HeldOut:
         return sum(found) / len(found) if found else math.nan
 
 
-def _class_scores(model: Any, decisions: np.ndarray) -> dict[int, np.ndarray]:
-    """A score for each label that a model knows, f8[n], from decision values f8 (n, columns)."""
-    if model.labels is None:  # one-class
-        return {1: decisions[:, 0], -1: -decisions[:, 0]}
-    if len(model.labels) == 2:
-        return {model.labels[0]: decisions[:, 0], model.labels[1]: -decisions[:, 0]}
-    if hasattr(model, "class_values"):
-        columns = model.class_values(decisions)
-        return {label: columns[:, k] for k, label in enumerate(model.labels[: columns.shape[1]])}
-    return pair_votes(model.labels, decisions)
+def arranged(columns: dict[Any, np.ndarray], keys: Sequence[Any], n: int, unknown: float) -> np.ndarray:
+    """Columns f8[n] in the order of the keys, f8 (n, keys); a key without a column has `unknown`."""
+    absent = np.full(n, unknown)
+    return np.stack([columns.get(key, absent) for key in keys], axis=1)
 
 
 class Measure(NamedTuple):
