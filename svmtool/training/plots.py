@@ -123,8 +123,7 @@ def _finish(figure: Any, all_axes: Sequence[Any], title: str = "") -> None:
     """Grids without frames, and the legend of the first axes; with a title it stands beside them."""
     for axes in all_axes:
         axes.grid(alpha=0.3, linewidth=0.6)
-        for side in ("top", "right"):
-            axes.spines[side].set_visible(False)
+        axes.spines[["top", "right"]].set_visible(False)
     handles, labels = all_axes[0].get_legend_handles_labels()
     if title:  # many lines: beside the axes
         figure.legend(handles, labels, loc="outside right upper", fontsize="small", title=title)

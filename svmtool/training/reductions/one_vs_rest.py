@@ -51,13 +51,10 @@ class OneVsRest(Reduction):
             if self.sums is None:
                 self.sums = self._summed(self.row_weights)
                 limits.check()  # the equations copy the sums
-            self._equations = self._equations_of(self.sums)  # of this C
+            from svmtool.objectives.normal_equations import equations_of  # here because most runs do not need it
 
-    def _equations_of(self, sums: ClassStatistics) -> list[NormalEquations]:
-        from svmtool.objectives.normal_equations import equations_of  # imported here because most runs do not need it
-
-        s = self.settings.problem
-        return equations_of(sums, s.C, s.bias, self.factor)
+            s = self.settings.problem
+            self._equations = equations_of(self.sums, s.C, s.bias, self.factor)  # of this C
 
     def _summed(self, r: np.ndarray) -> ClassStatistics:
         """The sums over all rows with weights r."""
@@ -87,14 +84,12 @@ class OneVsRest(Reduction):
     def name(self, k: int) -> int | None:
         return None if self.count == 1 else self.classes.labels[k]
 
-    def cost(self, k: int) -> np.ndarray:
-        return self.classes.costs(k, self.settings.problem.C, self.factor) * self.row_weights
-
     def task(self, k: int) -> Task:
         s = self.settings.problem
+        cost = self.classes.costs(k, s.C, self.factor) * self.row_weights
         target = np.zeros(self.rows.n) if self.loss.target == 0.0 else None
         return Task(
-            self.rows, self.classes.signs(k), self.cost(k), not s.regularize_bias, target, self.loss.power,
+            self.rows, self.classes.signs(k), cost, not s.regularize_bias, target, self.loss.power,
             options=self.settings.run.options,
             equations=self._equations[k] if self._equations else None,
         )  # fmt: skip
