@@ -227,6 +227,3 @@ class KernelTraining(CertifiedEstimator):
         tags.input_tags.sparse = self.kernel != "precomputed"
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
-
-    def _more_tags(self) -> dict:  # before scikit-learn 1.6
-        return {"pairwise": self.kernel == "precomputed"}

@@ -256,9 +256,6 @@ class OrdinalSVM(ClassifierMixin, ClassifierTraining, LinearTraining):
         tags.classifier_tags.poor_score = True  # on classes that are no ranks
         return tags
 
-    def _more_tags(self) -> dict:  # before scikit-learn 1.6
-        return {"poor_score": True}
-
 
 def _direction(model: Any) -> tuple[np.ndarray, np.ndarray]:
     """The direction and the thresholds of an ordinal model: score_s(x) = s w.x - sum_{r < s} b_r."""

@@ -90,8 +90,6 @@ def best_threshold(decisions: np.ndarray, has: np.ndarray) -> float:
     """The threshold of the largest F1, see above; of equal ones the largest."""
     order = np.argsort(-decisions, kind="stable")
     values, right = decisions[order], np.cumsum(has[order])
-    if not len(values):
-        return 0.0
     ends = np.append(np.flatnonzero(values[1:] != values[:-1]), len(values) - 1)  # equal values have one threshold
     f1 = 2.0 * right[ends] / (ends + 1 + max(int(right[-1]), 1))
     best = int(np.argmax(f1))
