@@ -37,7 +37,7 @@ from svmtool.solvers.shared.base import TIME
 from svmtool.tolerances import DUAL_RTOL
 from svmtool.training.reductions.base import Reduction
 from svmtool.training.validation.cross_validation import Folds
-from svmtool.training.validation.search import MAX_C, Report, Search, Tried, smallest_C
+from svmtool.training.validation.search import MAX_C, Report, Search, Tried, goes_on, smallest_C
 
 ACCURACY = 3e-4  # of w where it is known: gaps are at most its square times |w|^2
 
@@ -150,14 +150,12 @@ def search(
             gap = max(ACCURACY**2 * share, DUAL_RTOL)
             asked = settings.replace(C=C, gap=gap, keep_dual=True)
             predictions, _ = folds.evaluate(asked, stop, warm, witness=witness)
-            late, before, share = TIME in folds.open_ends, share, min(fold.share for fold in found)
-            if late or before <= share:
+            before, share = share, min(fold.share for fold in found)
+            if TIME in folds.open_ends or before <= share:
                 break
-        if not (tried and late):
-            right = np.count_nonzero(predictions == folds.table.labels) / n
-            tried.append(Tried(settings.problem.p, C, right, folds.open_ends))
-            report(tried[-1])
-        return None if late else Known(C, found, share)
+        right = np.count_nonzero(predictions == folds.table.labels) / n
+        in_time = goes_on(tried, Tried(settings.problem.p, C, right, folds.open_ends), report)
+        return Known(C, found, share) if in_time else None
 
     def best() -> Tried:
         return max(tried, key=lambda value: (value.score, -value.C))

@@ -21,7 +21,7 @@ from svmtool.limits import StopFlag
 from svmtool.metrics import LabelCounts
 from svmtool.models.linear import THRESHOLDS_NOTE, LinearModel
 from svmtool.params import Settings
-from svmtool.progress import doing
+from svmtool.progress import counted
 from svmtool.solvers.shared.base import INTERRUPTED, TIME, Status
 from svmtool.training.outcome import fold_warnings, worst_status
 from svmtool.training.reductions.base import problems_of
@@ -106,23 +106,21 @@ def _each_fold(folds: Folds, settings: Settings, stop: StopFlag, take: Take) -> 
     KeyboardInterrupt once `stop` is set.
     """
     ends = []
-    with doing("fold", folds.count) as part:
-        for k in range(folds.count):
-            inside, outside = draws.fold_rows(folds.order, folds.starts, k)
-            problems, held = problems_of(folds.table.take(inside), settings), folds.table.take(outside)
-            problems.seeded = problems.compact = True
-            results = problems.fit(stop=stop)
-            if stop.set:
-                raise KeyboardInterrupt
-            status = worst_status(results)
-            if status is not None and not status.converged:
-                ends.append(status)
-            truth, problems.compact = SetClasses(held.sets), False
-            rows = {label: truth.rows_of(c) for c, label in enumerate(truth.labels)}
-            for label in reversed(problems.classes.labels):
-                W, has = problems.weights([results.pop()]), np.zeros(len(held), bool)
-                has[rows.get(label, [])] = True
-                model = LinearModel(settings.row.word, (1, -1), problems.n_features, settings.problem.bias, W)
-                take(label, outside, model.decision_values(held)[:, 0], has)
-            part.step()
+    for k in counted("fold", range(folds.count)):
+        inside, outside = draws.fold_rows(folds.order, folds.starts, k)
+        problems, held = problems_of(folds.table.take(inside), settings), folds.table.take(outside)
+        problems.seeded = problems.compact = True
+        results = problems.fit(stop=stop)
+        if stop.set:
+            raise KeyboardInterrupt
+        status = worst_status(results)
+        if status is not None and not status.converged:
+            ends.append(status)
+        truth, problems.compact = SetClasses(held.sets), False
+        rows = {label: truth.rows_of(c) for c, label in enumerate(truth.labels)}
+        for label in reversed(problems.classes.labels):
+            W, has = problems.weights([results.pop()]), np.zeros(len(held), bool)
+            has[rows.get(label, [])] = True
+            model = LinearModel(settings.row.word, (1, -1), problems.n_features, settings.problem.bias, W)
+            take(label, outside, model.decision_values(held)[:, 0], has)
     return tuple(ends)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -61,6 +61,15 @@ class Search(NamedTuple):
 Report = Callable[[Tried | None], object]
 
 
+def goes_on(found: list, value: Any, report: Callable[[Any], object]) -> bool:
+    """Take and report a Tried or Point, if it is in time or the first; returns whether there is time for another."""
+    late = TIME in value.open_ends
+    if not (found and late):
+        found.append(value)
+        report(value)
+    return not late
+
+
 def search_C(
     folds: Folds, settings: Settings, stop: StopFlag, measure: Measure, report: Report = lambda tried: None,
     first_C: float | None = None, first_p: float | None = None,
@@ -87,13 +96,9 @@ def search_C(
                 if tried and stop.seconds_left <= 0.0:
                     return C
                 held, moved = held_out(folds, settings.replace(C=C), stop, warm, measure.needs)
-                if tried and TIME in folds.open_ends:
+                if not goes_on(tried, Tried(settings.problem.p, C, measure.score(held), folds.open_ends), report):
                     return C
                 unmoved = 0 if moved else unmoved + 1
-                tried.append(Tried(settings.problem.p, C, measure.score(held), folds.open_ends))
-                report(tried[-1])
-                if TIME in folds.open_ends:
-                    return C
                 if unmoved == UNCHANGED_ROUNDS:
                     return None
                 C *= 2.0
@@ -195,31 +200,26 @@ def run_grid(
         folds.any_start = False
     start: np.ndarray | None = None
     points: list[Point] = []
-    with doing("C", len(values)) as part:
-        for C in values:
-            if points and stop.seconds_left <= 0.0:
-                return Grid(points, C)
-            began = time.perf_counter()
-            problems.settings = settings.replace(C=C)  # at most the one that the overflow check has seen
-            results, certificate = problems.fit_and_certify(start, stop=stop)
-            if stop.set:
-                raise KeyboardInterrupt
-            W = problems.weights(results)
-            start = problems.as_start(W)
-            training = measure.score(_of_training(problems, W, table, measure, settings))
-            worst = worst_status(results)
-            open_ends = (worst,) if worst is not None and not worst.converged else ()
-            validation = None
-            if folds is not None:
-                held, _ = held_out(folds, settings.replace(C=C), stop, warm, measure.needs)
-                validation, open_ends = measure.score(held), open_ends + folds.open_ends
-            if points and TIME in open_ends:
-                return Grid(points, C)
-            points.append(Point(C, certificate, training, validation, open_ends, time.perf_counter() - began))
-            report(points[-1])
-            if TIME in open_ends:
-                return Grid(points, C)
-            part.step()
+    for C in counted("C", values):
+        if points and stop.seconds_left <= 0.0:
+            return Grid(points, C)
+        began = time.perf_counter()
+        problems.settings = settings.replace(C=C)  # at most the one that the overflow check has seen
+        results, certificate = problems.fit_and_certify(start, stop=stop)
+        if stop.set:
+            raise KeyboardInterrupt
+        W = problems.weights(results)
+        start = problems.as_start(W)
+        training = measure.score(_of_training(problems, W, table, measure, settings))
+        worst = worst_status(results)
+        open_ends = (worst,) if worst is not None and not worst.converged else ()
+        validation = None
+        if folds is not None:
+            held, _ = held_out(folds, settings.replace(C=C), stop, warm, measure.needs)
+            validation, open_ends = measure.score(held), open_ends + folds.open_ends
+        seconds = time.perf_counter() - began
+        if not goes_on(points, Point(C, certificate, training, validation, open_ends, seconds), report):
+            return Grid(points, C)
     return Grid(points, None)
 
 
