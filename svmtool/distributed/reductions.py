@@ -96,12 +96,11 @@ class DistributedReduction(Reduction):
         self._task = DistributedTask(rows, costs, free_bias, **more)
         return self._task
 
-    def rule(self, k: int) -> Rule:
+    def _rule_of(self, k: int, eps: float) -> Rule:
         """See Reduction.  Rules on dual variables need single rows; a certified gap replaces them."""
-        by_gap = self.solver.number in OVER_SUMS or self._l1
-        if by_gap and self.eps is not None:
-            return Rule(gap=min(GAP_PER_EPS * self.eps, MAX_GAP))
-        return super().rule(k)  # type: ignore[safe-super]
+        if self.solver.number in OVER_SUMS or self._l1:
+            return Rule(gap=min(GAP_PER_EPS * eps, MAX_GAP))
+        return super()._rule_of(k, eps)
 
     @property
     def _l1(self) -> bool:

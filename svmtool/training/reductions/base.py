@@ -88,7 +88,7 @@ class Reduction(ABC):
     The arrays of `table` become the rows; they are never changed, and mapped ones may be released.
     Its weights multiply C; rows of weight zero or below take no part.
 
-    A kind implements `task`, `start_from`, and where needed `rule`, `name`, `finish`, `dual_point`, `summary`, ...
+    A kind implements `task`, `start_from`, and where needed `_rule_of`, `name`, `finish`, `dual_point`, `summary`, ...
     count: number of problems; missing: labels of -wi that the data lack; untrained: what a model of no rows is like;
     sums: of the rows, where solvers want normal equations.
     """
@@ -137,7 +137,10 @@ class Reduction(ABC):
 
     def rule(self, k: int) -> Rule:
         """LIBLINEAR's stopping rule of problem k, or none where the gap decides."""
-        return Rule() if self.eps is None else Rule(range=self.eps)
+        return Rule() if self.eps is None else self._rule_of(k, self.eps)
+
+    def _rule_of(self, k: int, eps: float) -> Rule:
+        return Rule(range=eps)
 
     @property
     def method(self) -> Solver:

@@ -94,17 +94,15 @@ class OneVsRest(Reduction):
             equations=self._equations[k] if self._equations else None,
         )  # fmt: skip
 
-    def rule(self, k: int) -> Rule:
-        if self.eps is None:
-            return Rule()
+    def _rule_of(self, k: int, eps: float) -> Rule:
         positive = int(self.classes.counts[k])
         smaller = min(positive, self.rows.n - positive)
-        gradient = self.eps * max(1, smaller) / self.rows.n
+        gradient = eps * max(1, smaller) / self.rows.n
         if self.solver.space == "dual":
             late = LATE_RULE_SHARE * gradient if self.solver.loss == "squared hinge" else None
-            return Rule(range=self.eps, late=late)
+            return Rule(range=eps, late=late)
         if self.solver.regulariser == "|w|_1":
-            return Rule(gradient, gap=gap_of_eps(self.eps, L1_GAP_AN_EPS, SLOW_MIN_GAP))
+            return Rule(gradient, gap=gap_of_eps(eps, L1_GAP_AN_EPS, SLOW_MIN_GAP))
         return Rule(gradient)
 
     def leave_one_out(self, model: LinearModel) -> float | None:

@@ -51,8 +51,8 @@ class Ordinal(Reduction):
         y, options = np.where(above, 1.0, -1.0).ravel(), self.settings.run.options
         return Task(repeated, y, np.tile(cost, self.thresholds), options=options)
 
-    def rule(self, k: int) -> Rule:
-        return Rule() if self.eps is None else Rule(self.eps)
+    def _rule_of(self, k: int, eps: float) -> Rule:
+        return Rule(eps)
 
     def zero_weights(self) -> np.ndarray:
         return np.zeros(self.rows.d + self.thresholds)

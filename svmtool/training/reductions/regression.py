@@ -46,12 +46,10 @@ class Regression(Reduction):
         _, found.target_lost = two_sum(np.concatenate((t, -t)), -self.settings.problem.p)
         return found
 
-    def rule(self, k: int) -> Rule:
-        if self.eps is None:
-            return Rule()
+    def _rule_of(self, k: int, eps: float) -> Rule:
         if self.solver.space == "primal":
-            return Rule(self.eps)
-        return Rule(sums=self.eps, gap=gap_of_eps(self.eps, TUBE_GAP_AN_EPS, RULE_MIN_GAP))
+            return Rule(eps)
+        return Rule(sums=eps, gap=gap_of_eps(eps, TUBE_GAP_AN_EPS, RULE_MIN_GAP))
 
     def finish(self, result: Result) -> None:
         """Replace alpha by beta, one number for each row."""
