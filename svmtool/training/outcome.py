@@ -110,7 +110,7 @@ def recording(request: Request, target: float | None) -> contextlib.AbstractCont
 
 
 def worst_status(results: list) -> Status | None:
-    """The worst status of all problems: interrupted, else not converged; None if all converged."""
+    """The worst status of all problems: interrupted, else not converged; None without problems."""
     order = sorted((r.status for r in results), key=lambda s: (s is not INTERRUPTED, s.converged))
     return order[0] if order else None
 
