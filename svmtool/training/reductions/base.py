@@ -102,6 +102,7 @@ class Reduction(ABC):
     robust = False  # whether the solver is itself as robust as the method that results fall back to
     lines: SolverLines | None = None  # what prints the lines of the solver
     several = False  # whether rows have several labels
+    sparse_only = False  # whether dense rows are converted, because the solver reads single rows
     compact = False  # whether results of several problems keep no dual points, and their model's W is in Columns
     # starts: solutions at another C (seeded); LIBLINEAR's rule alone may end a run there, as in its search for C
     seeded = any_start = False
@@ -114,11 +115,12 @@ class Reduction(ABC):
         self.loss = losses.of(self.solver.loss, p.loss_power)
         self.n_features = table.n_features
         self.row_weights = table.factors
+        self._sets: Any = table.sets  # where rows have several labels
         largest_label = self._largest_label(table.labels)
         refuse_overflow(table, p.C, p.class_weights, p.bias, largest_label, self.solver.kind == "one-class")
         self._read_labels(table.labels)
         below = min(DENSE_BELOW, len(table.labels)) if _systems_of_rows(self.solver) else DENSE_BELOW
-        self.rows = table.rows(p.bias, below)
+        self.rows = table.rows(p.bias, -1 if self.sparse_only else below)
 
     # Implemented by each kind of labels
 

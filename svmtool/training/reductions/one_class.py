@@ -13,13 +13,11 @@ import numpy as np
 from svmtool.certify.linear import Certificate
 from svmtool.certify.one_class import HardCertificate, OneClassCertifier, certify_hard_linear
 from svmtool.certify.rounding import Products
-from svmtool.data.dense import DenseRows
 from svmtool.errors import SvmtoolError
 from svmtool.limits import StopFlag
 from svmtool.models.linear import LinearModel
 from svmtool.objectives.one_class import ORIGIN_IN_HULL, ORIGIN_IN_REDUCED_HULL, boundary
 from svmtool.objectives.task import Task
-from svmtool.params import Settings
 from svmtool.solvers.shared.base import Result, Rule
 from svmtool.training.reductions.base import Reduction
 
@@ -28,13 +26,7 @@ class OneClass(Reduction):
     """One problem; see Reduction."""
 
     untrained, robust = "the model predicts -1", True
-    sparse_only = True  # dense rows are converted: the solver reads single rows
-    hull, _zero = ORIGIN_IN_REDUCED_HULL, False
-
-    def __init__(self, table, settings: Settings):
-        super().__init__(table, settings)
-        if self.sparse_only and isinstance(self.rows, DenseRows):
-            self.rows = self.rows.as_csr()
+    sparse_only, hull, _zero = True, ORIGIN_IN_REDUCED_HULL, False
 
     def _read_labels(self, labels: np.ndarray) -> None:
         """Labels are not used."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from svmtool import limits
 from svmtool.data.dataset import Dataset
-from svmtool.data.label_sets import LabelSets, SetClasses
+from svmtool.data.label_sets import SetClasses
 from svmtool.errors import RowsError, SvmtoolError
 from svmtool.limits import EndedError, StopFlag
 from svmtool.models.linear import MULTILABEL_NOTE, LinearModel, stored_word
@@ -130,15 +130,9 @@ class MultiLabel(OneVsRest):
     several = True
     by_sums = False  # sums by class are of rows with one class each
 
-    def __init__(self, table: Dataset, settings: Settings):
-        assert table.sets is not None
-        used = table.used()
-        self._sets: LabelSets = table.sets if used is None else table.sets.take(used)
+    def _read_labels(self, labels: np.ndarray) -> None:
         if not len(self._sets.labels):
             raise RowsError("no row has a label: --multilabel has nothing to train")
-        super().__init__(table, settings)
-
-    def _read_labels(self, labels: np.ndarray) -> None:
         self.classes = SetClasses(self._sets)
         self.factor, self.missing = self.classes.weights(self.settings.problem.class_weights)
 
