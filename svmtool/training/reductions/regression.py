@@ -54,15 +54,13 @@ class Regression(Reduction):
     def finish(self, result: Result) -> None:
         """Replace alpha by beta, one number for each row."""
         if result.alpha is not None:
-            upper, lower = result.alpha.reshape(2, -1)
-            result.alpha = upper - lower
+            result.alpha = np.subtract(*result.alpha.reshape(2, -1))
 
     def certify(self, k: int, result: Result) -> Certificate:
         """See Reduction; the certificate's dual point is beta."""
         found = super().certify(k, result)
         if found.point is not None:
-            upper, lower = np.split(found.point, 2)
-            found.point = upper - lower
+            found.point = np.subtract(*found.point.reshape(2, -1))
         return found
 
     def dual_point(self, result: Result) -> np.ndarray | None:
