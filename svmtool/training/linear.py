@@ -9,6 +9,7 @@ import numpy as np
 
 from svmtool import registry
 from svmtool.data.dataset import Dataset, of_all_rows
+from svmtool.errors import SvmtoolError
 from svmtool.formats import dual_point
 from svmtool.formats.models import linear
 from svmtool.formats.svmlight.inputs import Reading, weighted
@@ -119,6 +120,8 @@ def train(
     """
     stop = StopFlag(settings.stopping.max_seconds) if stop is None else stop
     kept = table if settings.run.probability or settings.run.thresholds else None
+    if settings.run.thresholds and len(table) < 2:
+        raise SvmtoolError("--thresholds cv needs at least two rows")
     problems = problems_of(table, settings)
     problems.lines, problems.compact = lines, compact and certain is None
     del table
