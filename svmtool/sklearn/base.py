@@ -18,9 +18,10 @@ from sklearn.base import BaseEstimator, _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.utils import Bunch, check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
+from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from svmtool import api
 from svmtool.api.arrays import TOO_LARGE, floats, of_columns, refuse_unsound, refuse_weights
@@ -88,6 +89,11 @@ Fitted = Callable[[np.ndarray], dict[str, Any]]
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
+def is_finite(x: np.ndarray) -> bool:
+    """Whether all numbers of an array are finite; False also where their range is not."""
+    return x.dtype.kind != "f" or float(x.max()) - float(x.min()) < np.inf
+
+
 def check_classes(y: np.ndarray) -> None:
     """Raise ValueError for labels that are no classes, but for whole numbers: scikit-learn's check takes longer than a
     small fit, and numpy warns in it of numbers beyond 64 bits.
@@ -129,17 +135,24 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
     """
 
     _complete = False
-    _types: Any = np.float64  # of X that are not converted
+    _types: tuple[Any, ...] = (np.float64,)  # of X that are not converted
 
     def _validate_params(self) -> None:
-        """scikit-learn's checks of the parameters, which take numbers of numpy, and their range, for granted."""
+        """scikit-learn's checks of the parameters, which take numbers of numpy, and their range, for granted.
+
+        Defaults need none: with all parameters the checks take longer than a small fit.
+        """
+        usual, given = type(self).__init__.__kwdefaults__ or {}, {}
         for name, value in vars(self).items():
-            if name in self._parameter_constraints and isinstance(value, Real) and not isinstance(value, bool):
+            if name not in self._parameter_constraints or (name in usual and value is usual[name]):
+                continue
+            if isinstance(value, Real) and not isinstance(value, bool):
                 real(name, value)
                 if not isinstance(value, (int, float, np.number)):
                     raise TypeError(f"{name} must be a number of Python or numpy, not {shown(value)}")
+            given[name] = value
         with np.errstate(all="ignore"):
-            super()._validate_params()
+            validate_parameter_constraints(self._parameter_constraints, given, type(self).__name__)
 
     def __sklearn_is_fitted__(self) -> bool:
         """Whether the last fit was completed: an interrupted one leaves the estimator unfitted."""
@@ -165,15 +178,33 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
 
         return effective_n_jobs(jobs)
 
+    def _is_plain(self, X: Any, y: Any, resets: bool) -> bool:
+        """Whether `validate_data` would return X (and y) as they are: its checks take longer than a small fit."""
+        plain = type(X) is np.ndarray and X.ndim == 2 and X.size > 0 and X.flags.c_contiguous and X.dtype in self._types
+        if not plain or hasattr(self, "feature_names_in_") or not is_finite(X):
+            return False
+        if not resets and X.shape[1] != self.n_features_in_:
+            return False
+        if isinstance(y, str):
+            return True
+        plain = type(y) is np.ndarray and y.shape == X.shape[:1] and y.dtype.kind in "biuf"
+        return plain and is_finite(y)
+
     def _data(self, X: Any, y: Any = "no_validation", **options: Any) -> Any:
         """X (and y) as `validate_data` returns them: CSR or C-contiguous, of a type of `_types`."""
-        if options.get("reset", True):
+        resets = options.get("reset", True)
+        if resets:
             self._complete = False
+        if self._is_plain(X, y, resets):
+            self.n_features_in_ = X.shape[1]
+            return X if isinstance(y, str) else (X, y)
         for name, values in (("X", X), ("y", y)):
             refuse_unsound(values, name)
-        checks = {"accept_sparse": "csr", "dtype": self._types, "order": "C", "accept_large_sparse": True, **options}
+        checks = {
+            "accept_sparse": "csr", "dtype": list(self._types), "order": "C", "accept_large_sparse": True, **options,
+        }  # fmt: skip
         with numbers_in_range():
-            table = of_columns(X) if checks.get("reset", True) else None
+            table = of_columns(X) if resets else None
             if table is None:
                 return validate_data(self, X, y, **checks)
             validate_data(self, X, skip_check_array=True)  # sets the names of features
@@ -293,6 +324,10 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
 class LinearDecisions(LinearClassifierMixin):
     """Linear classifiers of scikit-learn, with checks of rows that it would convert unchecked."""
 
+    coef_: np.ndarray
+    intercept_: np.ndarray | float
+    _data: Callable[..., Any]
+
     def decision_function(self, X: Any) -> np.ndarray:
         """Compute the signed distance of rows to the planes.
 
@@ -306,9 +341,10 @@ class LinearDecisions(LinearClassifierMixin):
         ndarray of shape (n_samples,) or (n_samples, n_classes)
             The values; of two classes one, positive for `classes_[1]`.
         """
-        refuse_unsound(X, "X")
-        with numbers_in_range():
-            return super().decision_function(X)
+        check_is_fitted(self)
+        X = self._data(X, reset=False, order=None)
+        scores = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
+        return scores.reshape(-1) if scores.ndim > 1 and scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the class of each row.

@@ -137,7 +137,7 @@ class LinearClassifier(
 ):  # fmt: skip
     """Linear classifiers: two classes have one weight vector, more have one for each class against the rest."""
 
-    _types = [np.float64, np.float32]
+    _types = (np.float64, np.float32)
     _fitted = ("coef_", "intercept_", "classes_", "class_weight_", "n_iter_")
     _described: Texts = {
         "random_state": (
