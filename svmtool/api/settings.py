@@ -138,21 +138,19 @@ def _linear(data: Dataset | None, solver: int | str, values: dict[str, Any], als
     weights, theta = s.pop("class_weight", None), s.pop("theta", None)
     if "bias" not in s and not s.get("regularize_bias", True):
         s["bias"] = 1.0
-    method = s.pop("method", None)
-    settings = Settings.of(**s)
-    names = _asked(values, also)
+    method, names = s.pop("method", None), _asked(values, also)
     if isinstance(solver, str) and solver == "auto":
         from svmtool.training import auto_select
 
         options = [OPTION_OF[name] for name in names]
         assert data is not None
-        settings, _ = auto_select.select(settings, [*options, *(["-B"] if "bias" in s else [])], data)
+        settings, _ = auto_select.select(Settings.of(**s), [*options, *(["-B"] if "bias" in s else [])], data)
         refuse_unsupported(settings.row, names)
     else:
         row = row_of(solver, method)
         refuse_unsupported(row, names)
         _check_stopping(row, values)
-        settings = settings.replace(solver=row.number, method=row.method)
+        settings = Settings.of(**s, solver=row.number, method=row.method)
         settings = settings if theta is None else settings.with_theta(theta)
         settings = settings if "bias" in s else settings.with_default_bias()
     mu, row = settings.run.options.mu, settings.row
