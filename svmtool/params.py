@@ -172,9 +172,10 @@ class Settings(NamedTuple):
     def target(self) -> float | None:
         """The certified gap to stop at; None if eps decides instead."""
         gap, eps = self.stopping.gap, self.stopping.eps
-        if self.row.printed:
+        if gap is not None or eps is not None:
             return gap
-        return gap if gap is not None or eps is not None else self.row.gap_default
+        row = self.row
+        return None if row.printed else row.gap_default
 
     def with_default_bias(self) -> "Settings":
         """Return the settings of a linear model with the bias of the solver's paper, free or regularised."""

@@ -121,7 +121,7 @@ def run_blocks(work: Callable[[int], None], n_blocks: int, short: bool = False) 
     """
     global _wanted
     left = collections.deque(range(n_blocks))  # popleft is atomic, without the GIL too
-    workers = beside(n_blocks) - 1
+    workers = beside(n_blocks) - 1 if n_blocks > 1 else 0
     if short and workers > 0:
         began = time.perf_counter()
         work(left.popleft())
