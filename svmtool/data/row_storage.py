@@ -141,13 +141,13 @@ class Rows:
 
     def pieces(self, lo: int, hi: int, step: int = 0) -> Iterator[tuple[int, int]]:
         """Yield rows lo .. hi as one piece; if mapped as pieces of `step` rows (0: of PIECE_NONZEROS, about)."""
-        return iter(((lo, hi),)) if self.mapped is None else self._mapped_pieces(self.mapped, lo, hi, step)
-
-    def _mapped_pieces(self, mapped: MappedArrays, lo: int, hi: int, step: int) -> Iterator[tuple[int, int]]:
+        if self.mapped is None:
+            yield lo, hi
+            return
         step = step or self._rows_of_a_piece
         for a in range(lo, hi, step):
             yield a, min(a + step, hi)
-            mapped.check()
+            self.mapped.check()
 
     def runs(self, chosen: np.ndarray) -> Iterator[tuple[int, int]]:
         """Yield ranges of `chosen` (i8): one range, or if mapped those in the same piece."""
@@ -168,10 +168,7 @@ class Rows:
 
         def added(part: np.ndarray, block: tuple[int, int]) -> float:
             """Add one block's pieces to `part`; returns the sum of their numbers."""
-            found = 0.0
-            for lo, hi in self.pieces(*block):
-                found += work(part, lo, hi) or 0.0
-            return found
+            return sum(work(part, lo, hi) or 0.0 for lo, hi in self.pieces(*block))
 
         total, number = np.zeros(shape), 0.0
         if len(blocks) == 1 or alone():  # the same sums in the same order, with one array at a time

@@ -59,16 +59,6 @@ COMMON_CONSTRAINTS: dict[str, list] = {
 }
 
 
-@contextlib.contextmanager
-def numbers_in_range() -> Iterator[None]:
-    """Whole numbers beyond floats in scikit-learn's conversions are a ValueError; what becomes infinite it refuses."""
-    try:
-        with np.errstate(all="ignore"):
-            yield
-    except OverflowError:
-        raise ValueError(f"Input contains {TOO_LARGE}.") from None
-
-
 def warn(sentence: str, category: type[Warning]) -> None:
     """Warn at the line that called the estimator: outside of this package and of scikit-learn's wrapper of `fit`.
 
@@ -203,16 +193,19 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
         checks = {
             "accept_sparse": "csr", "dtype": list(self._types), "order": "C", "accept_large_sparse": True, **options,
         }  # fmt: skip
-        with numbers_in_range():
-            table = of_columns(X) if resets else None
-            if table is None:
-                return validate_data(self, X, y, **checks)
-            validate_data(self, X, skip_check_array=True)  # sets the names of features
-            names = getattr(self, "feature_names_in_", None)
-            found = validate_data(self, table, y, **checks)  # takes them away
-            if names is not None:
-                self.feature_names_in_ = names
-            return found
+        try:
+            with np.errstate(all="ignore"):  # scikit-learn refuses what becomes infinite
+                table = of_columns(X) if resets else None
+                if table is None:
+                    return validate_data(self, X, y, **checks)
+                validate_data(self, X, skip_check_array=True)  # sets the names of features
+                names = getattr(self, "feature_names_in_", None)
+                found = validate_data(self, table, y, **checks)  # takes them away
+                if names is not None:
+                    self.feature_names_in_ = names
+                return found
+        except OverflowError:  # of whole numbers beyond floats
+            raise ValueError(f"Input contains {TOO_LARGE}.") from None
 
     def _weights(self, sample_weight: Any, X: Any) -> np.ndarray | None:
         """sample_weight as f8[n], checked, negative ones as 0, with a warning; None where there are none."""
@@ -323,10 +316,6 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
 
 class LinearDecisions(LinearClassifierMixin):
     """Linear classifiers of scikit-learn, with checks of rows that it would convert unchecked."""
-
-    coef_: np.ndarray
-    intercept_: np.ndarray | float
-    _data: Callable[..., Any]
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Compute the signed distance of rows to the planes.
