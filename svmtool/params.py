@@ -149,7 +149,7 @@ class Settings(NamedTuple):
 
     def replace(self, **keywords: Any) -> "Settings":
         """Return a copy with some fields of its parts changed; TypeError names a keyword that no part has."""
-        problem, stopping, run = self.problem, self.stopping, self.run
+        problem = self.problem
         changes: dict[str, dict[str, Any]] = {}
         for name, value in keywords.items():
             part = PART_OF.get(name)
@@ -157,14 +157,10 @@ class Settings(NamedTuple):
                 raise TypeError(f"{name!r} is not a parameter of a {'kernel' if problem.kernel else 'linear'} model")
             changes.setdefault(part, {})[name] = value
         if problem.kernel is not None and "kernel" in changes:
-            changes.setdefault("problem", {})["kernel"] = problem.kernel._replace(**changes["kernel"])
+            changes.setdefault("problem", {})["kernel"] = problem.kernel._replace(**changes.pop("kernel"))
         if "options" in changes:
-            changes.setdefault("run", {})["options"] = run.options._replace(**changes["options"])
-        return Settings(
-            problem._replace(**changes.get("problem", {})),
-            stopping._replace(**changes.get("stopping", {})),
-            run._replace(**changes.get("run", {})),
-        )
+            changes.setdefault("run", {})["options"] = self.run.options._replace(**changes.pop("options"))
+        return self._replace(**{part: getattr(self, part)._replace(**fields) for part, fields in changes.items()})
 
     @property
     def row(self) -> registry.Solver:
@@ -176,9 +172,10 @@ class Settings(NamedTuple):
     def target(self) -> float | None:
         """The certified gap to stop at; None if eps decides instead."""
         gap, eps = self.stopping.gap, self.stopping.eps
-        if self.row.printed:
+        if gap is not None or eps is not None:
             return gap
-        return gap if gap is not None or eps is not None else self.row.gap_default
+        row = self.row
+        return None if row.printed else row.gap_default
 
     def with_default_bias(self) -> "Settings":
         """Return the settings of a linear model with the bias of the solver's paper, free or regularised."""
@@ -253,8 +250,7 @@ def check_after_reading(settings: Settings) -> None:
     if not s.regularize_bias:
         if s.bias != 1:
             raise SvmtoolError("ERROR: To not regularize bias, must specify -B 1 along with -R")
-        ours = [row.number for row in registry.supporting("-R")]
-        if number not in _FREE_BIAS_NUMBERS and number not in ours:
+        if number not in _FREE_BIAS_NUMBERS and number not in [row.number for row in registry.supporting("-R")]:
             raise SvmtoolError(f"ERROR: -R option supported only for solver {_FREE_BIAS_WORDS}")
     row = registry.find(number, s.method)
     if s.loss_power > MAX_FAST_POWER and "--loss-power" in row.supported and not row.printed:

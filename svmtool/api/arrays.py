@@ -107,6 +107,8 @@ def _matrix(X: Any) -> np.ndarray:
 
 def floats(x: Any, name: str) -> np.ndarray:
     """x as f8 in C order; ValueError or TypeError, with the name, for what is no real number, or too large a one."""
+    if type(x) is np.ndarray and x.dtype == np.float64:
+        return np.asarray(x, order="C")
     refuse_unsound(x, name)
     with converting(name):
         x = np.asarray(x)

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any
 
-from svmtool import params, registry
-from svmtool.api.solver_choice import OPTION_OF, kernel_row, named, refuse_unsupported, row_of
+from svmtool import params
+from svmtool.api.solver_choice import OPTION_OF, kernel_row, named, refuse_foreign, refuse_unsupported, row_of
 from svmtool.api.values import flag, is_whole, real, shown, text, whole
 from svmtool.api.wording import in_keywords
 from svmtool.data.dataset import Dataset
@@ -130,29 +130,25 @@ def checked(name: str, value: Any) -> Any:
 
 
 def _linear(data: Dataset | None, solver: int | str, values: dict[str, Any], also: tuple[str, ...]) -> Settings:
-    for name in _asked(values, ()):
-        if not registry.anywhere(OPTION_OF[name], registry.rows_of(kernel=False)):
-            raise ValueError(f"{name} is for kernels: give kernel too, or leave it out")
     s = dict(values)
     s.pop("paper_form", None)
     weights, theta = s.pop("class_weight", None), s.pop("theta", None)
     if "bias" not in s and not s.get("regularize_bias", True):
         s["bias"] = 1.0
-    method = s.pop("method", None)
-    settings = Settings.of(**s)
-    names = _asked(values, also)
+    method, names = s.pop("method", None), _asked(values, also)
     if isinstance(solver, str) and solver == "auto":
         from svmtool.training import auto_select
 
+        refuse_foreign(_asked(values, ()), kernel=False)
         options = [OPTION_OF[name] for name in names]
         assert data is not None
-        settings, _ = auto_select.select(settings, [*options, *(["-B"] if "bias" in s else [])], data)
+        settings, _ = auto_select.select(Settings.of(**s), [*options, *(["-B"] if "bias" in s else [])], data)
         refuse_unsupported(settings.row, names)
     else:
         row = row_of(solver, method)
         refuse_unsupported(row, names)
         _check_stopping(row, values)
-        settings = settings.replace(solver=row.number, method=row.method)
+        settings = Settings.of(**s, solver=row.number, method=row.method)
         settings = settings if theta is None else settings.with_theta(theta)
         settings = settings if "bias" in s else settings.with_default_bias()
     mu, row = settings.run.options.mu, settings.row
@@ -189,8 +185,6 @@ def _with_kernel(
         raise ValueError(f"kernel must be None or one of {sorted(KERNEL_NUMBERS)}, not {shown(kernel)}")
     s = dict(values)
     for name in _asked(values, ()):
-        if not registry.anywhere(OPTION_OF[name], registry.rows_of(kernel=True)):
-            raise ValueError(f"{name} is for linear models: remove it or kernel")
         if kernel not in KERNELS_WITH.get(name, KERNEL_NUMBERS):
             raise ValueError(f"kernel={kernel!r} has no {name}: it is for {', '.join(KERNELS_WITH[name])}")
     s.pop("paper_form", None)

@@ -61,6 +61,14 @@ def _number(solver: Any) -> int:
     return whole("solver", solver, 0)
 
 
+def refuse_foreign(names: list[str], kernel: bool) -> None:
+    """ValueError for a keyword that no solver with a kernel, or no linear one, has."""
+    for name in names:
+        if name in OPTION_OF and not registry.anywhere(OPTION_OF[name], registry.rows_of(kernel)):
+            what = "linear models: remove it or kernel" if kernel else "kernels: give kernel too, or leave it out"
+            raise ValueError(f"{name} is for {what}")
+
+
 def refuse_unsupported(row: Solver, names: list[str]) -> None:
     """ValueError for a keyword that would be ignored."""
     supported = registry.supported_options(row) - registry.without_effect(row)
@@ -76,6 +84,7 @@ def refuse_unsupported(row: Solver, names: list[str]) -> None:
             continue
         if option == "--probability" and row.kernel and row.number < 30:
             continue
+        refuse_foreign([name], row.kernel)
         what = {"search": "search for C", "stratified": "stratified folds", "multilabel": "sets of labels"}.get(
             name, name
         )

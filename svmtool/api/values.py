@@ -24,6 +24,8 @@ def shown(value: Any) -> str:
 
 def is_whole(value: Any) -> bool:
     """Whether a value is a whole number, of any numeric type but bool."""
+    if type(value) is int:
+        return True
     if isinstance(value, bool) or not isinstance(value, Real):
         return False
     try:
@@ -48,6 +50,8 @@ def whole(name: str, value: Any, least: int = -LARGEST_WHOLE) -> int:
 
 def real(name: str, value: Any) -> float:
     """The value as a float; TypeError for another type, ValueError for an integer beyond the range of float64."""
+    if type(value) is float:
+        return value
     value = _scalar(value)
     if isinstance(value, bool) or not isinstance(value, (Real, Decimal)):
         raise TypeError(f"{name} must be a number, not {shown(value)}")

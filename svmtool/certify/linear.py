@@ -210,7 +210,7 @@ class Certifier:
         found.radii, found.offsets = (r,), (off,)
 
     def value_at_zero(self) -> float:
-        return float(self.cost @ self.loss.value(np.broadcast_to(self.target, self.cost.shape)))
+        return float(self.cost @ self.loss.value(self.target + np.zeros(len(self.cost))))
 
     def _primal(self, w: np.ndarray, xi: np.ndarray) -> float:
         return self._regular(w) + float(self.cost @ self.loss.value(xi))
@@ -221,7 +221,7 @@ class Certifier:
 
     def _slack(self, w: np.ndarray) -> np.ndarray:
         z = np.zeros(self.rows.n)
-        if np.any(w):
+        if w.any():
             self.rows.margins(w, self.y, z)
         return np.subtract(self.target, z, out=z)
 

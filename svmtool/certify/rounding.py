@@ -35,7 +35,7 @@ class Products:
     def margins(self, w: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray | float, np.ndarray]:
         """z and its known error, whose sum is y_i x_i.w, and a bound of what that misses: f8[n] each."""
         rows, rest = self.rows, 0.0
-        if not np.any(w):
+        if not w.any():
             return np.zeros(rows.n), rest, np.zeros(rows.n)
         if self.twofold:
             z, rest = rows.twofold_margins(w, y)
@@ -68,7 +68,7 @@ class Products:
             value, _ = twofold_dot(a, b)
             return value, UNIT * abs(value)
         terms = a * b
-        return float(np.sum(terms)), growth(len(b)) * float(np.sum(np.abs(terms)))
+        return float(terms.sum()), growth(len(b)) * float(np.abs(terms).sum())
 
     def _share(self, k: int) -> float:
         if not self.twofold:

@@ -171,18 +171,16 @@ class Loop:
         return found
 
     def __call__(self, *args):
-        if self._first and (other := self._for(args)) is not self:
-            return other(*args)
-        entry = self.entry or self._find()
-        arrays = args[: self.n_arrays]
-        return entry(*(self._addresses(arrays) if _library else self._flat(arrays)), *args[self.n_arrays :])
+        this = self._for(args) if self._first else self
+        entry = this.entry or this._find()
+        arrays = args[: this.n_arrays]
+        return entry(*(this._addresses(arrays) if _library else this._flat(arrays)), *args[this.n_arrays :])
 
     def bind(self, *arrays) -> Callable:
         """The loop with its arrays fixed: call the result with the scalars alone."""
-        if self._first and (other := self._for(arrays)) is not self:
-            return other.bind(*arrays)
-        entry = self.entry or self._find()
-        call = functools.partial(entry, *(self._addresses(arrays) if _library else self._flat(arrays)))
+        this = self._for(arrays) if self._first else self
+        entry = this.entry or this._find()
+        call = functools.partial(entry, *(this._addresses(arrays) if _library else this._flat(arrays)))
         call.arrays = arrays  # type: ignore[attr-defined]  # keeps the arrays alive
         return call
 

@@ -120,6 +120,9 @@ def run_blocks(work: Callable[[int], None], n_blocks: int, short: bool = False) 
     first runs before the others, and shows whether they are worth threads.
     """
     global _wanted
+    if n_blocks == 1:
+        work(0)
+        return
     left = collections.deque(range(n_blocks))  # popleft is atomic, without the GIL too
     workers = beside(n_blocks) - 1
     if short and workers > 0:

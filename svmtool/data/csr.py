@@ -61,7 +61,7 @@ class CsrRows(Rows):
             self.sum_blocks, self.d, lambda g, lo, hi: loops.csr_transpose_product(*self.csr_arrays, u, g, lo, hi)
         )
         if self.bias >= 0:
-            g[-1] = self.bias * float(np.sum(u))
+            g[-1] = self.bias * float(u.sum())
         return g
 
     def twofold_margins(self, w: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -127,7 +127,7 @@ class CsrRows(Rows):
             self.sum_blocks, self.d, lambda g, lo, hi: loops.csr_diagonal(*self.csr_arrays, c, g, lo, hi)
         )
         if self.bias >= 0:
-            g[-1] = self.bias * self.bias * float(np.sum(c))
+            g[-1] = self.bias * self.bias * float(c.sum())
         return g
 
     def square_norms(self) -> np.ndarray:

@@ -33,7 +33,7 @@ def whole_labels(labels: np.ndarray) -> np.ndarray:
 def refuse_large(labels: np.ndarray) -> None:
     """Raise RowsError for labels that no model file holds; beyond 2^53 they may not be what was given."""
     large = (labels < -(2.0**31)) | (labels >= 2.0**31)
-    if np.any(large):
+    if large.any():
         raise RowsError(f"label {labels[large][0]:.17g} does not fit into 32 bits: use smaller numbers as labels")
 
 

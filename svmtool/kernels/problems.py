@@ -207,8 +207,7 @@ class KernelProblem(_Problem):
     ) -> DecisionFunction:
         """The DecisionFunction of coef; multiplies rho and the objective by `scale`, but not `bound`."""
         bounded = int(np.count_nonzero((np.abs(coef) >= bound) & (coef != 0)))
-        found = DecisionFunction(coef, result.rho * scale, 0.0, scale, bounded, report)
-        return found._replace(objective=found.scaled(result.objective))
+        return DecisionFunction(coef, result.rho * scale, scale * result.objective * scale, scale, bounded, report)
 
 
 class CSvc(KernelProblem):
@@ -221,9 +220,9 @@ class CSvc(KernelProblem):
     def report(self, coef: np.ndarray, result: KernelResult) -> str:
         """nu = sum a / (C n), where all rows cost the same."""
         C = self.upper[0]
-        if np.any(self.upper != C):
+        if (self.upper != C).any():
             return ""
-        return f"nu = {np.sum(result.alpha) / (C * len(coef)):f}\n" if C > 0 else "nu = -nan\n"
+        return f"nu = {result.alpha.sum() / (C * len(coef)):f}\n" if C > 0 else "nu = -nan\n"
 
 
 def _share(nu: float, n: int, weights: np.ndarray | None) -> tuple[float, float, np.ndarray]:

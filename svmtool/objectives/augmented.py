@@ -68,7 +68,7 @@ class Augmented(Objective):
 
     def sums(self) -> list[float]:
         run_blocks(lambda b: self._states[b](self.p, self.sigma, self.cap, *self._spans[b]), len(self._spans))
-        return self._sums.sum(axis=0).tolist()
+        return np.add.reduce(self._sums).tolist()
 
     def _set_sums(self, sums: list[float]) -> float:
         smooth, self._loss, self._linear, self.moved, self._conjugate, support, changed, active = sums
@@ -93,7 +93,7 @@ class Augmented(Objective):
 
     def along(self, t: float) -> np.ndarray:
         run_blocks(lambda b: self._line_searches[b](t, self.p, self.sigma, self.cap, *self._spans[b]), len(self._spans))
-        return self._slopes.sum(axis=0)
+        return np.add.reduce(self._slopes)
 
     @property
     def piecewise_quadratic(self) -> bool:

@@ -55,7 +55,7 @@ class Losses(ABC):
         if not self._ready:
             self._prepare()
         self.w[:] = w
-        if np.any(w):
+        if w.any():
             self.rows.margins(self.w, self.y, self.z)
         else:
             self.z[:] = 0.0

@@ -18,9 +18,10 @@ from sklearn.base import BaseEstimator, _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.utils import Bunch, check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
+from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from svmtool import api
 from svmtool.api.arrays import TOO_LARGE, floats, of_columns, refuse_unsound, refuse_weights
@@ -58,16 +59,6 @@ COMMON_CONSTRAINTS: dict[str, list] = {
 }
 
 
-@contextlib.contextmanager
-def numbers_in_range() -> Iterator[None]:
-    """Whole numbers beyond floats in scikit-learn's conversions are a ValueError; what becomes infinite it refuses."""
-    try:
-        with np.errstate(all="ignore"):
-            yield
-    except OverflowError:
-        raise ValueError(f"Input contains {TOO_LARGE}.") from None
-
-
 def warn(sentence: str, category: type[Warning]) -> None:
     """Warn at the line that called the estimator: outside of this package and of scikit-learn's wrapper of `fit`.
 
@@ -86,6 +77,11 @@ def warn(sentence: str, category: type[Warning]) -> None:
 
 Fitted = Callable[[np.ndarray], dict[str, Any]]
 Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def is_finite(x: np.ndarray) -> bool:
+    """Whether all numbers of an array are finite; False also where their range is not."""
+    return x.dtype.kind != "f" or float(x.max()) - float(x.min()) < np.inf
 
 
 def check_classes(y: np.ndarray) -> None:
@@ -129,17 +125,24 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
     """
 
     _complete = False
-    _types: Any = np.float64  # of X that are not converted
+    _types: tuple[Any, ...] = (np.float64,)  # of X that are not converted
 
     def _validate_params(self) -> None:
-        """scikit-learn's checks of the parameters, which take numbers of numpy, and their range, for granted."""
+        """scikit-learn's checks of the parameters, which take numbers of numpy, and their range, for granted.
+
+        Defaults need none: with all parameters the checks take longer than a small fit.
+        """
+        usual, given = type(self).__init__.__kwdefaults__ or {}, {}
         for name, value in vars(self).items():
-            if name in self._parameter_constraints and isinstance(value, Real) and not isinstance(value, bool):
+            if name not in self._parameter_constraints or (name in usual and value is usual[name]):
+                continue
+            if isinstance(value, Real) and not isinstance(value, bool):
                 real(name, value)
                 if not isinstance(value, (int, float, np.number)):
                     raise TypeError(f"{name} must be a number of Python or numpy, not {shown(value)}")
+            given[name] = value
         with np.errstate(all="ignore"):
-            super()._validate_params()
+            validate_parameter_constraints(self._parameter_constraints, given, type(self).__name__)
 
     def __sklearn_is_fitted__(self) -> bool:
         """Whether the last fit was completed: an interrupted one leaves the estimator unfitted."""
@@ -170,23 +173,44 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
 
         return effective_n_jobs(jobs)
 
+    def _is_plain(self, X: Any, y: Any, resets: bool) -> bool:
+        """Whether `validate_data` would return X (and y) as they are: its checks take longer than a small fit."""
+        plain = type(X) is np.ndarray and X.ndim == 2 and X.size > 0 and X.flags.c_contiguous and X.dtype in self._types
+        if not plain or hasattr(self, "feature_names_in_") or not is_finite(X):
+            return False
+        if not resets and X.shape[1] != self.n_features_in_:
+            return False
+        if isinstance(y, str):
+            return True
+        plain = type(y) is np.ndarray and y.shape == X.shape[:1] and y.dtype.kind in "biuf"
+        return plain and is_finite(y)
+
     def _data(self, X: Any, y: Any = "no_validation", **options: Any) -> Any:
         """X (and y) as `validate_data` returns them: CSR or C-contiguous, of a type of `_types`."""
-        if options.get("reset", True):
+        resets = options.get("reset", True)
+        if resets:
             self._complete = False
+        if self._is_plain(X, y, resets):
+            self.n_features_in_ = X.shape[1]
+            return X if isinstance(y, str) else (X, y)
         for name, values in (("X", X), ("y", y)):
             refuse_unsound(values, name)
-        checks = {"accept_sparse": "csr", "dtype": self._types, "order": "C", "accept_large_sparse": True, **options}
-        with numbers_in_range():
-            table = of_columns(X) if checks.get("reset", True) else None
-            if table is None:
-                return validate_data(self, X, y, **checks)
-            validate_data(self, X, skip_check_array=True)  # sets the names of features
-            names = getattr(self, "feature_names_in_", None)
-            found = validate_data(self, table, y, **checks)  # takes them away
-            if names is not None:
-                self.feature_names_in_ = names
-            return found
+        checks = {
+            "accept_sparse": "csr", "dtype": list(self._types), "order": "C", "accept_large_sparse": True, **options,
+        }  # fmt: skip
+        try:
+            with np.errstate(all="ignore"):  # scikit-learn refuses what becomes infinite
+                table = of_columns(X) if resets else None
+                if table is None:
+                    return validate_data(self, X, y, **checks)
+                validate_data(self, X, skip_check_array=True)  # sets the names of features
+                names = getattr(self, "feature_names_in_", None)
+                found = validate_data(self, table, y, **checks)  # takes them away
+                if names is not None:
+                    self.feature_names_in_ = names
+                return found
+        except OverflowError:  # of whole numbers beyond floats
+            raise ValueError(f"Input contains {TOO_LARGE}.") from None
 
     def _weights(self, sample_weight: Any, X: Any) -> np.ndarray | None:
         """sample_weight as f8[n], checked, negative ones as 0, with a warning; None where there are none."""
@@ -311,9 +335,10 @@ class LinearDecisions(LinearClassifierMixin):
         ndarray of shape (n_samples,) or (n_samples, n_classes)
             The values; of two classes one, positive for `classes_[1]`.
         """
-        refuse_unsound(X, "X")
-        with numbers_in_range():
-            return super().decision_function(X)
+        check_is_fitted(self)
+        X = self._data(X, reset=False, order=None)
+        scores = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
+        return scores.reshape(-1) if scores.ndim > 1 and scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the class of each row.

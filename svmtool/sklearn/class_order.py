@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,7 @@ def sorted_classes(model: KernelModel, support: np.ndarray) -> tuple[KernelModel
         rows = [m if m < c else m - 1 for _, m in others]
         blocks.append(coef[rows, of_class[c]] * signs[:, None])
     new_coef = np.concatenate(blocks, axis=1)
-    pair = {(i, j): at for at, (i, j) in enumerate(zip(*np.triu_indices(k, 1), strict=True))}
+    pair = {(i, j): at for at, (i, j) in enumerate(combinations(range(k), 2))}
     at, sign = [], []
     for i, j in pair:
         a, b = order[i], order[j]

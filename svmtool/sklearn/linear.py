@@ -16,7 +16,6 @@ from sklearn.utils._param_validation import Hidden, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from svmtool import api
-from svmtool.data.labels import Classes
 from svmtool.models.certain import NO_BOUNDS, lengths, within
 from svmtool.models.linear import CRAMMER_SINGER_WORD, LinearModel, radius_notes, sigmoid_notes
 from svmtool.sklearn import model_files
@@ -137,7 +136,7 @@ class LinearClassifier(
 ):  # fmt: skip
     """Linear classifiers: two classes have one weight vector, more have one for each class against the rest."""
 
-    _types = [np.float64, np.float32]
+    _types = (np.float64, np.float32)
     _fitted = ("coef_", "intercept_", "classes_", "class_weight_", "n_iter_")
     _described: Texts = {
         "random_state": (
@@ -176,7 +175,7 @@ class LinearClassifier(
 
     def _fit_checked(self, X: Any, codes: np.ndarray, weights: np.ndarray | None, **options: Any) -> None:
         """Fit to checked rows, whose classes are `codes`."""
-        sign = 1.0 if Classes(codes).labels[0] == 1 else -1.0  # the column of two classes belongs to the first label
+        sign = 1.0 if codes[0] == 1.0 else -1.0  # the column of two classes belongs to the first row's
         single = len(self.classes_) == 2 and options.get("solver") != CRAMMER_SINGER
         fitted = functools.partial(self._attributes, sign, options["bias"]) if single else None
         done = self._run(X, codes, weights, fitted, class_weight=self._factors(), init=self._start(), **options)

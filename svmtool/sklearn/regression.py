@@ -9,11 +9,12 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.linear_model._base import LinearModel
 from sklearn.utils._param_validation import Hidden, StrOptions
+from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
-from svmtool.api.arrays import floats, refuse_unsound
+from svmtool.api.arrays import floats
 from svmtool.sklearn import model_files
-from svmtool.sklearn.base import NOT_NEGATIVE, SCALING, checks_parameters, numbers_in_range
+from svmtool.sklearn.base import NOT_NEGATIVE, SCALING, checks_parameters
 from svmtool.sklearn.described import described
 from svmtool.sklearn.linear import LINEAR_CONSTRAINTS, LinearTraining, refuse_unsupported
 
@@ -52,7 +53,7 @@ class LinearSVR(RegressorMixin, LinearModel, LinearTraining):
     True
     """
 
-    _types = [np.float64, np.float32]
+    _types = (np.float64, np.float32)
     _parameter_constraints: dict = {
         **LINEAR_CONSTRAINTS,
         "epsilon": [NOT_NEGATIVE],
@@ -114,6 +115,5 @@ class LinearSVR(RegressorMixin, LinearModel, LinearTraining):
         return model_files.linear(self._word, None, self.coef_, self.intercept_, self._notes)
 
     def _decision_function(self, X: Any) -> np.ndarray:
-        refuse_unsound(X, "X")  # scikit-learn would convert it unchecked
-        with numbers_in_range():
-            return super()._decision_function(X)
+        check_is_fitted(self)
+        return safe_sparse_dot(self._data(X, reset=False, order=None), self.coef_) + self.intercept_

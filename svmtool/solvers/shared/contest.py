@@ -464,7 +464,7 @@ class NewtonSteps:
 
     def _direction(self, f: float, g: np.ndarray, rest: float) -> np.ndarray:
         """The Newton direction; rest: most work of its system by conjugate gradients."""
-        o, cold, self.cold = self.objective, self.cold and not np.any(self.objective.w), False
+        o, cold, self.cold = self.objective, self.cold and not self.objective.w.any(), False
         few = 0 < o.active <= self.max_rows and o.has_dual_system
         if self.features:
             work = o.feature_system_work(min(o.changed or o.active, o.active))
@@ -481,8 +481,9 @@ class NewtonSteps:
             self.exact = reached and tolerance == CG_TIGHT
             work = (self.products + 1) * o.product_cost
             self.rows = self.rows or (few and self.products * o.product_cost > o.face_cost)
-        self.work += work + self._passes
-        self.contest.monitor.spend(work + self._passes)
+        work += self._passes
+        self.work += work
+        self.contest.monitor.spend(work)
         return p
 
     def _tolerance(self, f: float, g: np.ndarray) -> float:

@@ -210,11 +210,11 @@ def pair_problem(
 
     costs: of a row of either; weights: factors of these costs, f8[n].
     """
-    y, cost = np.repeat((1.0, -1.0), counts), np.repeat(costs, counts)
+    y, cost, row = np.repeat((1.0, -1.0), counts), np.repeat(costs, counts), s.row
     if weights is not None:
         cost = cost * weights
-    if s.row.loss == "least squares":
-        return LeastSquaresSvc(points, y, cost, s.row.free_bias)
-    if s.row.regulariser == "|w|_1":
+    if row.loss == "least squares":
+        return LeastSquaresSvc(points, y, cost, row.free_bias)
+    if row.regulariser == "|w|_1":
         return LpSvc(points, y, cost)
-    return NuSvc(points, y, s.problem.nu, weights) if s.row.word == "nu_svc" else CSvc(points, y, cost)
+    return NuSvc(points, y, s.problem.nu, weights) if row.word == "nu_svc" else CSvc(points, y, cost)

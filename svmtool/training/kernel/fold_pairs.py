@@ -84,8 +84,8 @@ def _held(pairs: ClassPairs, k: int, fitting: Fitting, order: np.ndarray, starts
         result = KernelResult(alpha, rho + 0.0, r + 0.0, value, relative, int(rounds), fused_pairs.ENDS[why], gradient)
         result.primal = gap - value
         function = problem.decision_function(result)
-        text = Solved(function, result, NOT_CERTIFIED).text() + f"Total nSV = {np.count_nonzero(function.coef)}\n"
-        used = np.flatnonzero(function.coef)
+        used = function.coef.nonzero()[0]
+        text = Solved(function, result, NOT_CERTIFIED).text() + f"Total nSV = {len(used)}\n"
         return block(outside, inside[used]) @ function.coef[used] - function.rho, text
 
     found: list[Held | None] = [None] * (len(starts) - 1)

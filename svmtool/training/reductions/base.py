@@ -108,10 +108,9 @@ class Reduction(ABC):
     seeded = any_start = False
 
     def __init__(self, table: Dataset, settings: Settings):
-        exact = settings.row.printed or "--add" in settings.row.supported or settings.row.kind in NEED_DOUBLE
+        self.settings, self.solver, p = settings, settings.row, settings.problem
+        exact = self.solver.printed or "--add" in self.solver.supported or self.solver.kind in NEED_DOUBLE
         table = (table.as_double() if exact else table).in_use()
-        self.settings, self.solver = settings, settings.row
-        p = settings.problem
         self.loss = losses.of(self.solver.loss, p.loss_power)
         self.n_features = table.n_features
         self.row_weights = table.factors
