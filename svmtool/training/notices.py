@@ -67,12 +67,13 @@ def notices(row: Solver, done: Any, name: str = "the model") -> tuple[Notice, ..
         found.append(Notice("probabilities", text))
     if done.uncertain:
         found.append(Notice("labels", done.uncertain))
-    if done.status is INTERRUPTED:
+    status = done.status
+    if status is INTERRUPTED:
         line = done.certificate.line()
         text = f"interrupted: {name} holds the best model so far, {line[0].lower()}{line[1:]}"
         found.append(Notice("interrupted", text))
-    elif done.status is not None and not done.status.converged:
-        found.append(of_status(done.status, row, done.certificate))
+    elif status is not None and not status.converged:
+        found.append(of_status(status, row, done.certificate))
     elif (gap := max((r.certified_gap for r in done.results if r.status is PRUNED), default=0.0)) > WARNING_GAP:
         text = f"without the weights that --prune leaves out the certified relative gap is {gap:.2g}"
         found.append(Notice("gap", text, "choose a smaller EPS"))

@@ -234,21 +234,24 @@ class Batch(ABC):
             KernelResult(of.alpha[begin:end], *some, ENDS.get(ended), of.gradient[begin:end])
             for (begin, end), *some, ended in zip(spans, *numbers, strict=True)
         ]
-        functions, values = self._functions(of, spans, value), [x.tolist() for x in found]
-        solved: list[Solved | None] = [None] * len(results)
+        root = self._root(of)
+        functions = self._functions(of, spans, value, root)
+        scaled = (x.tolist() for x in (root * found.primal * root, root * found.dual * root, found.violation))
+        certificates = [Certificate(*some) for some in zip(*scaled, strict=True)]
+        lines = zip(results, certificates, found.primal.tolist(), found.gap.tolist(), strict=True)
+        for result, certificate, result.primal, certificate.gap in lines:
+            result.certified_gap = certificate.gap
+        solved: list[Solved | None] = [
+            Solved(*some) if ok else None
+            for ok, *some in zip((kept & known).tolist(), functions, results, certificates, strict=True)
+        ]
+        for q in np.flatnonzero(kept & known & indefinite).tolist():
+            verify.without_meaning(results[q], certificates[q])
+            results[q].certified_gap = certificates[q].gap
         for q in np.flatnonzero(single & known).tolist():
             solved[q] = self._single(lo + q, results[q])
-        for q in np.flatnonzero(kept & known).tolist():
-            primal, dual, relative_gap, violation_of = (x[q] for x in values)
-            result = results[q]
-            certificate = Certificate(primal, dual, violation_of)
-            certificate.gap, result.primal = relative_gap, primal
-            if self.sample:
-                certificate.sampled = f"{self.sample}: within {self.apart[lo + q]:.1g}"
-            if indefinite[q]:
-                verify.without_meaning(result, certificate)
-            verify.scale(functions[q], result, certificate)
-            solved[q] = Solved(functions[q], result, certificate)
+        for certificate, apart in zip(certificates if self.sample else [], self.apart[lo:hi].tolist(), strict=False):
+            certificate.sampled = f"{self.sample}: within {apart:.1g}"
         return solved
 
     def _prepared(self, of: certifier.Pairs) -> certifier.Pairs:
@@ -272,9 +275,13 @@ class Batch(ABC):
 
     @abstractmethod
     def _functions(
-        self, of: certifier.Pairs, spans: list[tuple[int, int]], value: np.ndarray
+        self, of: certifier.Pairs, spans: list[tuple[int, int]], value: np.ndarray, root: np.ndarray
     ) -> list[DecisionFunction]:
         """The decision functions.  spans: the rows of each pair; value f8[pairs]: of the programmes."""
+
+    def _root(self, of: certifier.Pairs) -> np.ndarray:
+        """DecisionFunction.root of each pair, f8[pairs]."""
+        return np.ones(len(of.rho))
 
     def _single(self, k: int, result: KernelResult) -> Solved | None:
         """The result of pair k, verified as that of a single problem."""
@@ -397,6 +404,9 @@ class Hinges(Batch):
         rho, r = (np.where(sums < 1.0, nearest, free) for nearest, free in constants)
         return of._replace(losses=self._losses(of.counts, of.upper), total=np.maximum(sums, 1.0), rho=rho, r=r)
 
+    def _root(self, of: certifier.Pairs) -> np.ndarray:
+        return 1.0 / of.r if self.nu else super()._root(of)
+
     def _certificates(self, of: certifier.Pairs) -> certifier.Values:
         return certifier.hinges(of, self.linear, self.points.kernel.positive)
 
@@ -408,21 +418,20 @@ class Hinges(Batch):
             sound = sound & (found.primal < 0.0) & (of.r > 0.0) & (of.r < np.inf)
         allowed = claimed + np.maximum(MAX_WIDENING * claimed, VALUE_RTOL * np.abs(found.primal))
         reached = found.gap <= verify.PRINTED_FACTOR * (self.s.target or 0.0)
-        close = (found.primal - found.dual <= allowed) & (reached | (why != loops.BY_GAP))
+        close = (found.primal - found.dual <= allowed) | (found.gap <= ROUNDOFF_GAP)
+        close &= reached | (why != loops.BY_GAP)
         kept = (sound & close) | (indefinite & (self.nu == 0.0))
         return kept, ~kept & (~sound | (why == loops.BY_LIMIT))
 
     def _functions(
-        self, of: certifier.Pairs, spans: list[tuple[int, int]], value: np.ndarray
+        self, of: certifier.Pairs, spans: list[tuple[int, int]], value: np.ndarray, root: np.ndarray
     ) -> list[DecisionFunction]:
         full = (of.alpha >= of.of_rows(of.upper)) & (of.alpha != 0.0)
         bounded, rows = of.sums(full.astype(np.int64)).sum(axis=1), of.counts.sum(axis=1)
+        what = "C" if self.nu else "nu"
+        shares = of.sums(of.alpha).sum(axis=1) / (of.upper[:, 0] * rows)
         if self.nu:
-            root, what = 1.0 / of.r, "C"
             shares = root / np.minimum(0.5 * self.nu * rows, 1.0)
-        else:
-            root, what = np.ones(len(rows)), "nu"
-            shares = of.sums(of.alpha).sum(axis=1) / (of.upper[:, 0] * rows)
         said = (of.upper[:, 0] == of.upper[:, 1]).tolist()
         coef = of.signs() * of.alpha * np.repeat(root, rows)
         columns = (x.tolist() for x in (of.rho * root, root * value * root, root, bounded, shares))
@@ -496,7 +505,7 @@ class Squares(Batch):
         return 0.5 * self.alpha / np.repeat(self.costs.ravel(), self.of.counts.ravel())
 
     def _functions(
-        self, of: certifier.Pairs, spans: list[tuple[int, int]], value: np.ndarray
+        self, of: certifier.Pairs, spans: list[tuple[int, int]], value: np.ndarray, root: np.ndarray
     ) -> list[DecisionFunction]:
         coef = of.signs() * of.alpha
         return [
