@@ -43,6 +43,10 @@ class Pairs(NamedTuple):
         """Sums over the rows of either class, f8 (pairs, 2)."""
         return self._by_class(np.add, terms)
 
+    def totals(self, terms: np.ndarray) -> np.ndarray:
+        """Sums over all rows of a pair, f8[pairs]."""
+        return self.sums(terms).sum(axis=1)
+
     def nearest(self) -> tuple[np.ndarray, np.ndarray]:
         """rho and r without any loss, as KernelProblem.without_losses with two sums."""
         plus, minus = self._by_class(np.minimum, self.gradient).T
@@ -82,17 +86,14 @@ def hinges(of: Pairs, p: float, squares: bool) -> Values:
     moved = sides - of.total[:, None]
     missed, centred, sizes = np.sum(both * moved, axis=1), of.total * both.sum(axis=1), sides.sum(axis=1)
 
-    def sums(terms: np.ndarray) -> np.ndarray:
-        return of.sums(terms).sum(axis=1)
-
-    value = 0.5 * (sums(alpha * (s + p)) + centred + missed)
+    value = 0.5 * (of.totals(alpha * (s + p)) + centred + missed)
     error = 0.5 * of.apart * sizes
     above, below = np.maximum(s + wide, 0.0), np.maximum(wide - s, 0.0)
-    gap = sums(alpha * above) + sums((of.of_rows(of.losses) - alpha) * below)
+    gap = of.totals(alpha * above) + of.totals((of.of_rows(of.losses) - alpha) * below)
     rows = of.counts.sum(axis=1).astype(float)
     growth = UNIT * (np.minimum(rows, DEVIATIONS * np.sqrt(rows)) + FEW)
-    off = growth * (0.5 * (sums(alpha * (np.abs(s) + abs(p))) + np.abs(centred)) + gap)
-    off += UNIT * sums(alpha * np.abs(of.gradient)) + np.abs(missed)
+    off = growth * (0.5 * (of.totals(alpha * (np.abs(s) + abs(p))) + np.abs(centred)) + gap)
+    off += UNIT * of.totals(alpha * np.abs(of.gradient)) + np.abs(missed)
     primal = error - value + gap + missed
     fixed = of.total > 0.0
     least = np.where(fixed, -np.inf, 0.0)  # a = 0 is feasible without fixed sums
@@ -113,13 +114,10 @@ def least_squares(of: Pairs, shift: float) -> Values:
     rho, wide = (np.repeat(some, of.counts.sum(axis=1)) for some in (of.rho, of.apart))
     s = np.abs(of.gradient - y * rho) + wide
 
-    def sums(terms: np.ndarray) -> np.ndarray:
-        return of.sums(terms).sum(axis=1)
-
-    total, sizes = sums(y * of.alpha), sums(np.abs(of.alpha))
-    value = 0.5 * sums(of.alpha * (1.0 - of.gradient)) - 0.5 * shift * total * total
+    total, sizes = of.totals(y * of.alpha), of.totals(np.abs(of.alpha))
+    value = 0.5 * of.totals(of.alpha * (1.0 - of.gradient)) - 0.5 * shift * total * total
     edge, error = of.rho + total, 0.5 * of.apart * sizes
-    gap = sums(cost * s * s) + 0.5 * shift * edge * edge
+    gap = of.totals(cost * s * s) + 0.5 * shift * edge * edge
     missed = np.zeros(len(total)) if shift else of.rho * total
     primal, dual = value + error + gap + missed, value - error - np.abs(missed)
     violation = np.max(of._by_class(np.maximum, s), axis=1)

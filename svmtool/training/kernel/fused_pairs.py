@@ -234,8 +234,8 @@ class Batch(ABC):
             KernelResult(of.alpha[begin:end], *some, ENDS.get(ended), of.gradient[begin:end])
             for (begin, end), *some, ended in zip(spans, *numbers, strict=True)
         ]
-        root = self._root(of)
-        functions = self._functions(of, spans, value, root)
+        functions = self._functions(of, spans, value)
+        root = np.array([function.root for function in functions])
         scaled = (x.tolist() for x in (root * found.primal * root, root * found.dual * root, found.violation))
         certificates = [Certificate(*some) for some in zip(*scaled, strict=True)]
         lines = zip(results, certificates, found.primal.tolist(), found.gap.tolist(), strict=True)
@@ -275,13 +275,9 @@ class Batch(ABC):
 
     @abstractmethod
     def _functions(
-        self, of: certifier.Pairs, spans: list[tuple[int, int]], value: np.ndarray, root: np.ndarray
+        self, of: certifier.Pairs, spans: list[tuple[int, int]], value: np.ndarray
     ) -> list[DecisionFunction]:
         """The decision functions.  spans: the rows of each pair; value f8[pairs]: of the programmes."""
-
-    def _root(self, of: certifier.Pairs) -> np.ndarray:
-        """DecisionFunction.root of each pair, f8[pairs]."""
-        return np.ones(len(of.rho))
 
     def _single(self, k: int, result: KernelResult) -> Solved | None:
         """The result of pair k, verified as that of a single problem."""
@@ -404,9 +400,6 @@ class Hinges(Batch):
         rho, r = (np.where(sums < 1.0, nearest, free) for nearest, free in constants)
         return of._replace(losses=self._losses(of.counts, of.upper), total=np.maximum(sums, 1.0), rho=rho, r=r)
 
-    def _root(self, of: certifier.Pairs) -> np.ndarray:
-        return 1.0 / of.r if self.nu else super()._root(of)
-
     def _certificates(self, of: certifier.Pairs) -> certifier.Values:
         return certifier.hinges(of, self.linear, self.points.kernel.positive)
 
@@ -424,13 +417,13 @@ class Hinges(Batch):
         return kept, ~kept & (~sound | (why == loops.BY_LIMIT))
 
     def _functions(
-        self, of: certifier.Pairs, spans: list[tuple[int, int]], value: np.ndarray, root: np.ndarray
+        self, of: certifier.Pairs, spans: list[tuple[int, int]], value: np.ndarray
     ) -> list[DecisionFunction]:
         full = (of.alpha >= of.of_rows(of.upper)) & (of.alpha != 0.0)
-        bounded, rows = of.sums(full.astype(np.int64)).sum(axis=1), of.counts.sum(axis=1)
-        what = "C" if self.nu else "nu"
-        shares = of.sums(of.alpha).sum(axis=1) / (of.upper[:, 0] * rows)
+        bounded, rows = of.totals(full.astype(np.int64)), of.counts.sum(axis=1)
+        what, root, shares = "nu", np.ones(len(rows)), of.totals(of.alpha) / (of.upper[:, 0] * rows)
         if self.nu:
+            what, root = "C", 1.0 / of.r
             shares = root / np.minimum(0.5 * self.nu * rows, 1.0)
         said = (of.upper[:, 0] == of.upper[:, 1]).tolist()
         coef = of.signs() * of.alpha * np.repeat(root, rows)
@@ -505,7 +498,7 @@ class Squares(Batch):
         return 0.5 * self.alpha / np.repeat(self.costs.ravel(), self.of.counts.ravel())
 
     def _functions(
-        self, of: certifier.Pairs, spans: list[tuple[int, int]], value: np.ndarray, root: np.ndarray
+        self, of: certifier.Pairs, spans: list[tuple[int, int]], value: np.ndarray
     ) -> list[DecisionFunction]:
         coef = of.signs() * of.alpha
         return [
