@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 
 from svmtool.certify.rounding import DEVIATIONS, FEW, UNIT
-from svmtool.compiled.threads import run_blocks
 from svmtool.kernels.problems import Points
 from svmtool.models.kernel import KernelModel
 from svmtool.tolerances import SUM_ROUNDOFF, SUM_RTOL
@@ -136,6 +135,7 @@ class Scores:
     """Decision values of rows for the pairs of their class, without rho, by svm-predict's code.
 
     coef f8 (classes - 1, n): as of a KernelModel; ends: class c has the rows ends[c] .. ends[c + 1] - 1.
+    values: number of kernel values that all rows need.
     """
 
     def __init__(self, points: Points, ends: np.ndarray, coef: np.ndarray):
@@ -149,16 +149,10 @@ class Scores:
             tuple(np.diff(np.searchsorted(support, ends)).tolist()), vectors.indptr, vectors.indices, vectors.values,
         ).scores  # fmt: skip
 
-    def of_rows(self, chosen: np.ndarray, begins: np.ndarray, f: np.ndarray) -> None:
-        """Write those of the rows `chosen` (i8, ascending) into f; begins: see ClassPairs."""
-        parts = np.split(chosen, np.searchsorted(chosen, self.ends[1:-1]))
-
-        def of_class(c: int) -> None:
-            if not len(parts[c]):
-                return
-            rows = self.points.rows.take(parts[c]).as_csr()
+    def of_class(self, c: int, chosen: np.ndarray, begins: np.ndarray, f: np.ndarray) -> None:
+        """Write those of the rows `chosen` (i8) of class c into f; begins: see ClassPairs."""
+        if len(chosen):
+            rows = self.points.rows.take(chosen).as_csr()
             found = np.empty((rows.n, self.classes - 1))
             self.scores.decide(rows, rows.n, found, c)
-            f[begins[c][:, None] + (parts[c] - self.ends[c])] = found.T
-
-        run_blocks(of_class, self.classes, short=True)
+            f[begins[c][:, None] + (chosen - self.ends[c])] = found.T

@@ -178,7 +178,7 @@ class Batch(ABC):
 
     def _recompute(self) -> None:
         """Compare the gradients with svm-predict's decision values, or replace them."""
-        begins, n = self.of.begins, self.points.n
+        n = self.points.n
         self.apart, self.sample = np.zeros(len(self.of.pairs)), ""
         if self.points.rows is None:
             return
@@ -187,10 +187,15 @@ class Batch(ABC):
         own = self._own_terms() + self.linear
         ours = y * (self.gradient - own)
         found = ours.copy()
+
+        def compute(chosen: np.ndarray) -> None:
+            parts = np.split(chosen, np.searchsorted(chosen, self.of.ends[1:-1]))
+            run_blocks(lambda c: scores.of_class(c, parts[c], self.of.begins, found), self.count, short=True)
+
         group = n // max(MIN_LATE_ROWS, VALUES_AT_ONCE * n // max(scores.values, 1))
         if scores.values > MANY_VALUES and group > 1:
             sampled = draw_rows(n, group, SEED)
-            scores.of_rows(sampled, begins, found)
+            compute(sampled)
             size = np.add.reduceat(np.abs(self.alpha), self.of.starts[:-1]) * self.largest[self.of.pairs].max(axis=1)
             off = np.maximum.reduceat(np.abs(found - ours), self.of.starts[:-1])
             worst = float(np.max(np.where(self.done & ~(off == 0.0), off / size, 0.0)))
@@ -200,7 +205,7 @@ class Batch(ABC):
             if np.all((self._wider() <= VALUE_RTOL * np.abs(gap - value)) | ~known):
                 self.sample = f"decision values of {len(sampled)} of {n} rows computed again"
                 return
-        scores.of_rows(np.arange(n), begins, found)
+        compute(np.arange(n))
         self.apart, self.gradient = np.zeros(len(self.of.pairs)), y * found + own
 
     def _own_terms(self) -> np.ndarray | float:
