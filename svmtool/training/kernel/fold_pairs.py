@@ -82,7 +82,8 @@ def _held(pairs: ClassPairs, k: int, fitting: Fitting, order: np.ndarray, starts
         why, rounds, value, gap, relative, _, rho, r = out.tolist()
         if why == loops.UNSOLVED or not gap - value <= max(limits[0, 3], 0.0):
             return None
-        result = KernelResult(alpha, rho + 0.0, r + 0.0, value, relative, int(rounds), fused_pairs.ENDS[why], gradient)
+        status = fused_pairs.ENDS[int(why)]
+        result = KernelResult(alpha, rho + 0.0, r + 0.0, value, relative, int(rounds), status, gradient)
         result.primal = gap - value
         function = problem.decision_function(result)
         text = Solved(function, result, NOT_CERTIFIED).text() + f"Total nSV = {np.count_nonzero(function.coef)}\n"

@@ -236,16 +236,16 @@ class Batch(ABC):
         spans = list(pairwise((starts - starts[0]).tolist()))
         numbers = (x.tolist() for x in (of.rho, of.r, value, gap, rounds.astype(np.int64), why))
         results = [
-            KernelResult(of.alpha[begin:end], *some, ENDS.get(ended), of.gradient[begin:end])
-            for (begin, end), *some, ended in zip(spans, *numbers, strict=True)
+            KernelResult(of.alpha[begin:end], at, margin, least, own, steps, ENDS.get(ended), of.gradient[begin:end])
+            for (begin, end), at, margin, least, own, steps, ended in zip(spans, *numbers, strict=True)
         ]
         functions = self._functions(of, spans, value)
         root = np.array([function.root for function in functions])
         scaled = (x.tolist() for x in (root * found.primal * root, root * found.dual * root, found.violation))
         certificates = [Certificate(*some) for some in zip(*scaled, strict=True)]
         lines = zip(results, certificates, found.primal.tolist(), found.gap.tolist(), strict=True)
-        for result, certificate, result.primal, certificate.gap in lines:
-            result.certified_gap = certificate.gap
+        for result, certificate, primal, certified in lines:
+            result.primal, result.certified_gap, certificate.gap = primal, certified, certified
         solved: list[Solved | None] = [
             Solved(*some) if ok else None
             for ok, *some in zip((kept & known).tolist(), functions, results, certificates, strict=True)
@@ -432,10 +432,13 @@ class Hinges(Batch):
             shares = root / np.minimum(0.5 * self.nu * rows, 1.0)
         said = (of.upper[:, 0] == of.upper[:, 1]).tolist()
         coef = of.signs() * of.alpha * np.repeat(root, rows)
-        columns = (x.tolist() for x in (of.rho * root, root * value * root, root, bounded, shares))
+        reports = [f"{what} = {share:f}\n".replace(" nan", " -nan") for share in shares.tolist()]
+        columns = (x.tolist() for x in (of.rho * root, root * value * root, root, bounded))
         return [
-            DecisionFunction(coef[begin:end], *some, f"{what} = {share:f}\n".replace(" nan", " -nan") if told else "")
-            for (begin, end), told, *some, share in zip(spans, said, *columns, strict=True)
+            DecisionFunction(coef[begin:end], rho, objective, scale, bound, report if told else "")
+            for (begin, end), told, report, rho, objective, scale, bound in zip(
+                spans, said, reports, *columns, strict=True
+            )
         ]
 
 
