@@ -38,6 +38,10 @@ class Points(NamedTuple):
     def n(self) -> int:
         return self.rows.n if self.rows is not None else len(self.matrix)
 
+    def diagonal(self) -> np.ndarray:
+        """K(x_i, x_i), f8[n]."""
+        return np.diag(self.matrix) if self.rows is None else self.kernel.of_itself(self.rows.square_norms())
+
     def take(self, chosen: np.ndarray) -> Points:
         """The rows `chosen` (i8); the object itself if that is all rows in order."""
         if len(chosen) == self.n and np.array_equal(chosen, np.arange(self.n)):
@@ -95,6 +99,17 @@ def relative(primal: float, dual: float, floor: float = 0.0) -> float:
         return one_class.gap_of(primal, dual, floor)
     same_sign = primal * dual > 0.0 or (dual == 0.0 and primal > 0.0)
     return difference / abs(primal) if same_sign else np.inf
+
+
+def floor_of(diagonal: np.ndarray, total: float) -> float:
+    """MIN_VALUE_SHARE of one_class.py times -D for rows in one direction whose a sum to `total`.
+
+    diagonal: K(x, x) of the rows.  The size is their median: a single very large row does not change the errors of the
+    others.
+    """
+    sizes = np.abs(diagonal)
+    sizes = sizes[sizes > 0.0]
+    return MIN_VALUE_SHARE * 0.5 * total * total * (float(np.median(sizes)) if len(sizes) else 0.0)
 
 
 class _Problem:
@@ -171,9 +186,7 @@ class KernelProblem(_Problem):
 
     def diagonal(self) -> np.ndarray:
         """K(x_i, x_i), f8[n]."""
-        if self.rows is None:
-            return np.diag(self.matrix)
-        return self.kernel.of_itself(self.rows.square_norms())
+        return self.points.diagonal()
 
     def score_terms(self, alpha: np.ndarray) -> np.ndarray:
         """Roundings of the decision values in any order of sums, f8[n]: of the sum, and of x.z or rbf's exponent."""
@@ -183,15 +196,6 @@ class KernelProblem(_Problem):
         s = k.gamma * self.rows.square_norms()
         of_squares = np.minimum(2.0 * (s + np.max(s)), 2.0 * MAX_DOUBLE_EXPONENT)  # or of differences: Kernel.near
         return terms + np.where(s + np.min(s) > MAX_DOUBLE_EXPONENT, UNDERFLOW_EXPONENT, of_squares)
-
-    def _floor_of(self, total: float) -> float:
-        """MIN_VALUE_SHARE of one_class.py times -D for rows in one direction whose a sum to `total`.
-
-        The size is the median of the rows: a single very large row does not change the errors of the others.
-        """
-        sizes = np.abs(self.diagonal())
-        sizes = sizes[sizes > 0.0]
-        return MIN_VALUE_SHARE * 0.5 * total * total * (float(np.median(sizes)) if len(sizes) else 0.0)
 
     def decision_function(self, result: KernelResult) -> DecisionFunction:
         coef = self.coefficients(result.alpha)
@@ -250,7 +254,7 @@ class NuSvc(KernelProblem):
             bound = 1.0 if weights is None else weights[side]
             start[side] = filled(total, bound, int(np.count_nonzero(side)))
         super().__init__(points, np.arange(n), y, np.zeros(n), upper, start, two_sums=True)
-        self.nu, self.floor = nu, self._floor_of(float(np.sum(start)))
+        self.nu, self.floor = nu, floor_of(self.diagonal(), float(np.sum(start)))
 
     def decision_function(self, result: KernelResult) -> DecisionFunction:
         """See KernelProblem.
@@ -279,7 +283,7 @@ class OneClass(KernelProblem):
         total, self.shrunk, upper = _share(nu, n, weights)
         start = filled(total, 1.0 if weights is None else weights, n)
         super().__init__(points, np.arange(n), np.ones(n), np.zeros(n), upper, start)
-        self.floor, self.total = self._floor_of(total), total
+        self.floor, self.total = floor_of(self.diagonal(), total), total
 
     def plane(self, alpha: np.ndarray, z: np.ndarray, apart: float) -> tuple[float, bool]:
         """The model's rho (objectives/one_class.py) and whether w is 0 up to round-off; z = K alpha to within apart."""

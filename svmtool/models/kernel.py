@@ -219,7 +219,7 @@ class KernelScores:
         self.last = self.n_places = 0
         self.largest_square = MAX_PRODUCT_SQUARE
         self.W: Buffer | None = None
-        self._scratch: dict[int, list[Buffer]] = {}
+        self._scratch: dict[tuple[int, bool], list[Buffer]] = {}
         if self.kernel.kind == PRECOMPUTED:
             for s, serial in enumerate(memoryview(getattr(model.values, "items", model.values))):
                 self.places.items[s] = int(serial)
@@ -245,32 +245,48 @@ class KernelScores:
             return -1
         return kernel_loops.first_row_without(rows.indptr, rows.indices, self.last)
 
-    def decide(self, rows, n: int, decisions) -> None:
-        """Compute decision values f8 (n, pairs) of a Dataset or RawTable of n rows, none of them unfit."""
+    def decide(self, rows, n: int, decisions, own: int = -1) -> None:
+        """Compute decision values f8 (n, pairs) of a Dataset or RawTable of n rows, none of them unfit.
+
+        own: the only class whose pairs are wanted, without their rho, which needs numpy: then f8 (n, columns), as the
+        coefficients of a support vector of that class.
+        """
         if self.pairs == 0:
             return
         if self.W is not None:
+            weights = (self.W, self.rho) if own < 0 else self._weights_of(own)
             call = kernel_loops.linear_decisions.bind(
-                rows.indptr, rows.indices, rows.values, self.features, self.W, self.rho, decisions
+                rows.indptr, rows.indices, rows.values, self.features, *weights, decisions
             )
             self._run(lambda lo, hi: call(self.n_places, lo, hi), n, MAX_BLOCK_ROWS)
             return
         kernel, classes = self.kernel, self.ends.size - 1
         # of a thread's table, scratch memory and sums
-        sizes = (self.n_places * LANES, self.n_places + (2 + STRIP_VECTORS) * LANES, classes * self.columns * LANES)
+        sums = self.columns * LANES * (classes if own < 0 else 1)
+        sizes = self.n_places * LANES, self.n_places + (2 + STRIP_VECTORS) * LANES, sums
 
         def work(lo: int, hi: int) -> None:
             limits.check()
-            me = threading.get_ident()
+            me = threading.get_ident(), own < 0
             if me not in self._scratch:
                 self._scratch[me] = [Buffer("f8", size) for size in sizes]
             kernel_loops.kernel_decisions(
                 rows.indptr, rows.indices, rows.values, self.features, self.indptr, self.places, self.values,
                 self.norms, self.coef, self.ends, self.rho, *self._scratch[me], decisions, kernel.kind, kernel.gamma,
-                kernel.degree, kernel.coef0, self.columns, self.n_places, self.largest_square, lo, hi,
+                kernel.degree, kernel.coef0, self.columns, self.n_places, self.largest_square, own, lo, hi,
             )  # fmt: skip
 
         self._run(work, n, min(MAX_BLOCK_ROWS, LANES * max(1, BLOCK_VALUES // (LANES * max(1, self.n_sv)))))
+
+    def _weights_of(self, own: int) -> tuple[np.ndarray, np.ndarray]:
+        """The weights of the pairs of one class, by the other class, and a rho of 0 for each."""
+        import numpy as np
+
+        assert self.W is not None
+        classes, other = self.columns + 1, np.delete(np.arange(self.columns + 1), own)
+        i, j = np.minimum(own, other), np.maximum(own, other)
+        W = self.W.array().reshape(self.n_places, self.pairs)[:, i * (2 * classes - i - 1) // 2 + j - i - 1]
+        return np.ascontiguousarray(W).ravel(), np.zeros(self.columns)
 
     def _run(self, work, n: int, step: int) -> None:
         threads.run_blocks(lambda b: work(b * step, min(n, (b + 1) * step)), -(-n // step))

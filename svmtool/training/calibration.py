@@ -210,7 +210,7 @@ def pair_sigmoids(pairs: ClassPairs, fitting: Fitting, train: Train, rand: Glibc
     """The sigmoid of each pair of classes; raises NotCalibratedError.  train: a pair labelled +1 and -1."""
     from svmtool.training.kernel import fold_pairs
 
-    folds = [liblinear_folds(sum(counts), FOLDS, rand) for counts in pairs.counts]
+    folds = [liblinear_folds(rows, FOLDS, rand) for rows in pairs.counts.sum(axis=1).tolist()]
     held = fold_pairs.values_of_folds(pairs, folds, fitting)
     found, texts, seen = [], [], []
     for k, counts in enumerate(counted("pair of classes", pairs.counts)):

@@ -82,7 +82,7 @@ def notes(settings: Settings, certificate: Certificate, results: list[Any]) -> t
         f"# svmtool {__version__}: {asked}",
         f"# {certificate.line()}",
         *radius_notes(*certificate.bounds),
-        "# Stopped: " + "; ".join(dict.fromkeys(advice(r.status, row) for r in results)),
+        "# Stopped: " + "; ".join(dict.fromkeys(advice(status, row) for status in _statuses(results))),
     )
 
 
@@ -111,8 +111,12 @@ def recording(request: Request, target: float | None) -> contextlib.AbstractCont
 
 def worst_status(results: list) -> Status | None:
     """The worst status of all problems: interrupted, else not converged; None without problems."""
-    order = sorted((r.status for r in results), key=lambda s: (s is not INTERRUPTED, s.converged))
-    return order[0] if order else None
+    return min(_statuses(results), key=lambda s: (s is not INTERRUPTED, s.converged), default=None)
+
+
+def _statuses(results: list) -> dict[Status, None]:
+    """The different statuses; there may be many thousands of results."""
+    return dict.fromkeys(r.status for r in results)
 
 
 def exit_status(row: Solver, request: Request, done: Any, model_path: str, interrupted: bool, console: Any) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -159,8 +159,9 @@ class ClassPairs:
     classes       labels and counts; missing: labels of class weights that no row has
     ends          i8: class c has the rows from ends[c] to ends[c + 1]
     class_costs   cost of a row of each class
-    pairs         (i, j) in the order of `combinations`; counts: rows of either class
-    labels        of the pairs, for records
+    pairs         i8 (pairs, 2): (i, j) in the order of `combinations`; counts: rows of either class
+    starts        i8[pairs + 1]: where the rows of a pair are, if those of all pairs stand one after the other
+    begins        i8 (classes, classes - 1): there, the first row of a class in its pair with each other class
     """
 
     def __init__(self, data: KernelSet, settings: Settings):
@@ -170,12 +171,34 @@ class ClassPairs:
         self.data = data.take(self.order)
         self.points = self.data.points()
         self.ends = np.concatenate(([0], np.cumsum(self.classes.counts)))
-        self.class_costs = [settings.problem.C * some for some in factor]
-        self.pairs = list(combinations(range(len(self.ends) - 1), 2))
-        sizes = np.diff(self.ends).tolist()
-        self.counts = [(sizes[i], sizes[j]) for i, j in self.pairs]
-        names = self.classes.labels
-        self.labels = [f"{names[i]} {names[j]}" for i, j in self.pairs]
+        self.class_costs = settings.problem.C * np.array(factor)
+        sizes = np.diff(self.ends)
+        i, j = np.triu_indices(len(sizes), 1)
+        self.pairs = np.stack((i, j), axis=1)
+        self.counts = sizes[self.pairs]
+        self.starts = np.concatenate(([0], np.cumsum(self.counts.sum(axis=1))))
+        self.begins = np.zeros((len(sizes), max(0, len(sizes) - 1)), np.int64)
+        self.begins[i, j - 1], self.begins[j, i] = self.starts[:-1], self.starts[:-1] + self.counts[:, 0]
+
+    def place(self, i: int, j: Any) -> Any:
+        """The number of pair (i, j), i < j; of several pairs for an array of j."""
+        return i * (2 * len(self.ends) - i - 3) // 2 + j - i - 1
+
+    def label(self, k: int) -> str:
+        """The name of pair k in records."""
+        return " ".join(str(self.classes.labels[c]) for c in self.pairs[k])
+
+    def by_column(self, values: np.ndarray) -> np.ndarray:
+        """f8 (max(1, classes - 1), n) from values of the rows of all pairs, one pair after the other.
+
+        The value of a row for the pair of its class with another is in the column of the other class, where the row's
+        own class has no column: as the coefficients of a KernelModel.
+        """
+        found = np.zeros((max(1, len(self.begins) - 1), self.points.n))
+        for begins, first, end in zip(self.begins, self.ends, self.ends[1:], strict=False):
+            if len(begins):
+                found[:, first:end] = values[begins[:, None] + np.arange(end - first)]
+        return found
 
     def members(self, c: int) -> np.ndarray:
         """The rows of class c in `data`, i8."""
@@ -188,13 +211,14 @@ class ClassPairs:
 
     def costs(self, k: int) -> tuple[float, float]:
         """What a row of either class of pair k costs."""
-        i, j = self.pairs[k]
-        return self.class_costs[i], self.class_costs[j]
+        first, second = self.class_costs[self.pairs[k]].tolist()
+        return first, second
 
     def problem(self, points: Points, k: int) -> AnyProblem:
         """Pair k; points: its rows."""
         weights = None if self.data.table.weights is None else self.data.table.weights[self.rows(k)]
-        return pair_problem(points, self.settings, self.counts[k], self.costs(k), weights)
+        first, second = self.counts[k].tolist()
+        return pair_problem(points, self.settings, (first, second), self.costs(k), weights)
 
     @property
     def row_mb(self) -> float:

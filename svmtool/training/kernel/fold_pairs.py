@@ -12,7 +12,7 @@ import numpy as np
 from svmtool.certify.linear import Certificate
 from svmtool.compiled.loops.kernel import class_pair_loops as loops
 from svmtool.compiled.threads import run_blocks
-from svmtool.kernels.problems import Norms, NuSvc, Points
+from svmtool.kernels.problems import Norms, Points
 from svmtool.kernels.results import KernelResult
 from svmtool.kernels.tiles import tiles_of
 from svmtool.tolerances import MIB
@@ -67,21 +67,23 @@ def _held(pairs: ClassPairs, k: int, fitting: Fitting, order: np.ndarray, starts
         inside = np.concatenate((mine, theirs))
         of_rows = (None, block(inside, inside)) if norms is None else (Norms(norms[inside]), None)
         problem = pair_problem(Points(points.kernel, *of_rows), s, (n, m), costs)
-        nu = s.problem.nu if isinstance(problem, NuSvc) else 0.0
+        nu = fused_pairs.nu_of(s)
         if nu and not 1.0 <= 0.5 * nu * (n + m) <= min(n, m):  # infeasible, or without losses
             return None
-        bounds = np.array([fused_pairs.limits_of(problem if nu else None, (n, m), costs)])
+        counts, first_one = np.array([[n, m]]), np.zeros(1, np.int64)
+        limits = fused_pairs.limits_of(counts, np.array([costs]), nu, lambda _: np.diag(K)[inside])
         own, cross, others = block(mine, mine), block(mine, theirs), block(theirs, theirs)
         folds = len(pairs.pairs) * max(1, len(K) // max(1, len(outside)))
-        positive = points.kernel.positive
-        arrays, finish = fused_pairs.steps(own, cross, others, np.array([m]), bounds, s, nu, folds, positive)
-        finish(0)
-        a, a_others, F, F_others, out = arrays
-        why, rounds, value, gap, relative, _, rho, r = out[0].tolist()
-        if why == loops.UNSOLVED or not gap - value <= max(bounds[0, 3], 0.0):
+        alpha, gradient, out = results = np.zeros(n + m), np.zeros(n + m), np.zeros(loops.PAIR_FIELDS)
+        fused_pairs.steps(
+            own, cross, others, counts[0, 1:], first_one, first_one, first_one, limits, results, s, folds,
+            points.kernel.positive,
+        )(0)  # fmt: skip
+        why, rounds, value, gap, relative, _, rho, r = out.tolist()
+        if why == loops.UNSOLVED or not gap - value <= max(limits[0, 3], 0.0):
             return None
-        alpha, gradient = np.concatenate((a[0], a_others)), np.concatenate((-F[0], F_others))
-        result = KernelResult(alpha, rho + 0.0, r + 0.0, value, relative, int(rounds), fused_pairs.ENDS[why], gradient)
+        status = fused_pairs.ENDS[int(why)]
+        result = KernelResult(alpha, rho + 0.0, r + 0.0, value, relative, int(rounds), status, gradient)
         result.primal = gap - value
         function = problem.decision_function(result)
         used = function.coef.nonzero()[0]

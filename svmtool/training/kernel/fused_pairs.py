@@ -1,11 +1,13 @@
 """Solves small pairs of classes in one compiled call, because solving each alone would cost more than its steps.
 
 The kernel values of a class with the following classes are computed once, in double precision, and used for one pair
-after the other; the blocks within classes are kept.  The gradients for certificates are sums over these values, from
-the results alone.  For a sample of rows, or all if they are few, they are computed again by the code of svm-predict,
-and the largest difference enters the gaps, as in certify/kernel.py.  If that would increase a gap by much, all decision
-values are computed so: to certify pairs one by one took 1.3 to 2.9 times as long (13 sets, 3 to 26 classes).
-Pairs that training/kernel/verify.py does not accept, and those that a limit on steps has left open, are solved alone.
+after the other; the blocks within classes are kept.  All pairs are certified together (certify/pairs.py), with the
+decision values of svm-predict's code.  If these are many, only those of a sample of rows are computed, and the largest
+difference to the gradients, which are sums over the kernel values from the results alone, enters the gaps, as in
+certify/kernel.py; all are computed if that would increase a gap by much: to certify pairs one by one took 1.3 to 2.9
+times as long (13 sets, 3 to 26 classes).
+Pairs that are worse than w = 0 are verified as single ones, and may get better constants.  Pairs that are not accepted,
+and those that a limit on steps has left open, are solved alone.
 --max-iter counts checks of all variables, as for a single pair; pairs that it ends keep their verified results.
 """
 
@@ -15,30 +17,38 @@ import sys
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from itertools import pairwise
 
 import numpy as np
 
-from svmtool.certify.kernel import MAX_WIDENING, MIN_LATE_ROWS, SEED, best_constant, certificate_of
+from svmtool.certify import pairs as certifier
+from svmtool.certify.kernel import MAX_WIDENING, MIN_LATE_ROWS, SEED
 from svmtool.certify.linear import Certificate
 from svmtool.compiled.loops.kernel import class_pair_loops as loops
 from svmtool.compiled.threads import run_blocks
 from svmtool.data.row_storage import draw_rows
 from svmtool.kernels import interior
 from svmtool.kernels.direct import START_VALUES
-from svmtool.kernels.problems import KernelProblem, relative
+from svmtool.kernels.problems import floor_of, relative
 from svmtool.kernels.results import DecisionFunction, KernelResult
 from svmtool.kernels.tiles import Double, Tiles, tiles_of
-from svmtool.models.kernel import KernelModel
-from svmtool.numbers import distinct
 from svmtool.params import Settings, tolerance
-from svmtool.solvers.shared.base import GAP, ITERATIONS, OPTIMAL, RULE
-from svmtool.tolerances import CONFIRMED_GAP, MANY_VALUES, MIB, ROUNDOFF_GAP, SLOW_MIN_GAP, VALUE_RTOL, VALUES_AT_ONCE
+from svmtool.solvers.shared.base import GAP, INDEFINITE, ITERATIONS, OPTIMAL, RULE
+from svmtool.tolerances import (
+    CONFIRMED_GAP,
+    MANY_VALUES,
+    MIB,
+    MIN_POSITIVE,
+    ROUNDOFF_GAP,
+    SLOW_MIN_GAP,
+    VALUE_RTOL,
+    VALUES_AT_ONCE,
+)
 from svmtool.training.kernel import verify
 from svmtool.training.kernel.dataset import ClassPairs
-from svmtool.training.kernel.fit import Fitting, Solved, packed
+from svmtool.training.kernel.fit import Fitting, Solved
 
 MAX_PAIR_ROWS = 512  # of a pair; on 16 sets of 3 to 77 classes ten were faster, up to 6 times, six about equal
 # If a single pair also uses kernel values in double precision: with 2048 in all cases two such sets took 0.4 and 0.6 of
@@ -47,38 +57,38 @@ MAX_DOUBLE_ROWS = 2048
 METHOD = "pairs of classes, many in one compiled call"
 MEMORY_SHARE = 0.5  # share of -m for the blocks within classes
 
+AT_OPTIMUM = loops.BY_LIMIT + 1  # a reason to end besides those of the loops
+ENDS = {loops.BY_RULE: RULE, loops.BY_GAP: GAP, loops.BY_LIMIT: ITERATIONS, AT_OPTIMUM: OPTIMAL}
+
 
 class Batch(ABC):
     """The pairs of one training set that are solved together.
 
-    partners    for each class the following classes with which it has a pair of few rows
-    done        pairs solved, by their place in the order of `combinations`
-    a, F        f8 (count - 1, n): alpha and -y (Qa + p), arranged as the coefficients of a KernelModel
+    partners    for each class the following classes, i8, with which it has a pair of few rows
+    limits      f8 (pairs, 4): see limits_of
+    alpha, gradient  f8[rows of all pairs], see ClassPairs.starts: solutions, and Qa + p
     out         f8 (pairs, FIELDS): see the loop
-    max_primal  f8[pairs]: the largest primal value, rule 1 of verify.py
+    done        bool[pairs]: whether the steps of a pair have ended
+    apart       f8[pairs]: the largest error of a gradient; sample: about the rows that it rests on, or empty
     """
 
-    def __init__(self, pairs: ClassPairs, fitting: Fitting):
-        self.of, self.points, self.ends, self.pairs = pairs, pairs.points, pairs.ends, pairs.pairs
-        self.fitting, self.s = fitting, fitting.settings
-        self.count, self.sizes = len(self.ends) - 1, np.diff(self.ends)
-        self.place = {pair: k for k, pair in enumerate(self.pairs)}
-        self.norms: Any = None if self.points.rows is None else self.points.rows.square_norms()
-        self.nu = self.s.problem.nu if self.s.row.word == "nu_svc" else 0.0
-        self.partners = self._partners()
-        self.done: list[int] = []
+    limits: np.ndarray
+    linear: float  # p of a pair's programme
 
-    def _partners(self) -> list[list[int]]:
+    def __init__(self, pairs: ClassPairs, fitting: Fitting):
+        self.of, self.points, self.fitting, self.s = pairs, pairs.points, fitting, fitting.settings
+        self.sizes, self.costs = np.diff(pairs.ends), pairs.class_costs[pairs.pairs]
+        self.count = len(self.sizes)
+        self.partners = self._partners()
+
+    def _partners(self) -> list[np.ndarray]:
         """Pairs of few rows whose classes' blocks fit into the share of -m, smallest classes first."""
         order = np.argsort(self.sizes, kind="stable")
         fit = np.cumsum(8.0 * self.sizes[order].astype(float) ** 2) <= MEMORY_SHARE * self.s.run.cache_mb * MIB
         few = np.zeros(self.count, bool)
         few[order[fit]] = True
-        total = self.sizes[:, None] + self.sizes
-        return [
-            [j for j in range(i + 1, self.count) if few[i] and few[j] and total[i, j] <= self.max_rows]
-            for i in range(self.count)
-        ]
+        together = (self.sizes[:, None] + self.sizes <= self.max_rows) & few & few[:, None]
+        return [np.flatnonzero(some) for some in np.triu(together, 1)]
 
     @cached_property
     def max_rows(self) -> int:
@@ -98,180 +108,199 @@ class Batch(ABC):
     def run(self) -> None:
         """Solve the pairs until the run ends."""
         stop, lock = self.fitting.stop, threading.Lock()
-        self.a, self.F = np.zeros((2, self.count - 1, self.points.n))
-        self.out, self.max_primal = np.zeros((len(self.pairs), loops.PAIR_FIELDS)), np.zeros(len(self.pairs))
+        self.alpha, self.gradient = np.zeros((2, self.of.starts[-1]))
+        self.out, self.done = np.zeros((len(self.of.pairs), loops.PAIR_FIELDS)), np.zeros(len(self.of.pairs), bool)
         self.largest = np.zeros(self.count)  # |K(x, x)| of a class
         self.tiles = tiles_of(self.points.rows, self.points.kernel, self.points.matrix, np.float64)
-        own: dict[int, np.ndarray] = {}
+        used = sorted({c for i, some in enumerate(self.partners) if len(some) for c in (i, *some.tolist())})
+        ends = np.cumsum(self.sizes[used] ** 2)
+        self.blocks, self.block_starts = np.empty(ends[-1]), np.zeros(self.count, np.int64)
+        self.block_starts[used] = ends - self.sizes[used] ** 2
         parts: dict[int, Tiles] = {}
-        used = sorted({c for i, some in enumerate(self.partners) for c in (i, *some) if some})
 
         def block(b: int) -> None:
             c = used[b]
             parts[c] = self.tiles.take(self.of.members(c))
-            own[c] = parts[c].all_values(parts[c])
-            self.largest[c] = np.abs(np.diag(own[c])).max()
+            own = parts[c].all_values(parts[c])
+            self.own(c)[:] = own
+            self.largest[c] = np.abs(np.diag(own)).max()
 
         def row(i: int) -> None:
-            for some in packed(self.partners[i], lambda j: float(self.sizes[i] * self.sizes[j]), VALUES_AT_ONCE):
-                if stop.ended():
+            values = np.cumsum(self.sizes[self.partners[i]]) * self.sizes[i] // VALUES_AT_ONCE
+            for some in np.split(self.partners[i], np.flatnonzero(np.diff(values)) + 1):
+                if stop.ended() or not len(some):
                     return
-                finished = self._strip(i, some, parts[i], own)
+                chosen = np.zeros(self.count, bool)
+                chosen[some] = True
+                others = self.tiles.take(np.flatnonzero(np.repeat(chosen, self.sizes)))
+                ks = self.of.place(i, some)[: self._strip(i, some, others.all_values(parts[i]))]
                 with lock:
-                    self.done += finished
-                    self._report(finished)
+                    self.done[ks] = True
+                    self._report(ks)
 
         run_blocks(block, len(used), short=True)
         run_blocks(row, self.count, short=True)
-        self.done.sort()
 
-    def _report(self, finished: list[int]) -> None:
+    def own(self, c: int) -> np.ndarray:
+        """The block within class c."""
+        n, start = self.sizes[c], self.block_starts[c]
+        return self.blocks[start : start + n * n].reshape(n, n)
+
+    def _report(self, finished: np.ndarray) -> None:
         """Report one record for each finished pair."""
         if self.fitting.report is None:
             return
         seconds = time.perf_counter() - self.fitting.started
-        for k in finished:
+        for k in finished.tolist():
             _, rounds, value, gap, relative, violation, _, _ = self.out[k].tolist()
             self.fitting.report(
                 seconds=seconds, iteration=int(rounds), objective=gap - value, bound=-value, gap=relative,
-                violation=violation, label=self.of.labels[k], method=METHOD, why=self.why,
+                violation=violation, label=self.of.label(k), method=METHOD, why=self.why,
             )  # fmt: skip
 
-    def _kernel(self, targets: Tiles, classes: list[int]) -> np.ndarray:
-        """K f8 (targets, rows of `classes`)."""
-        return self.tiles.take(np.concatenate([self.of.members(c) for c in classes])).all_values(targets)
+    @abstractmethod
+    def _strip(self, i: int, some: np.ndarray, cross: np.ndarray) -> int:
+        """Solve the pairs of class i with the classes `some`, until the run ends; return how many are solved.
+
+        cross: kernel values between class i and the others, side by side.
+        """
+
+    def solved(self) -> list[Solved | None]:
+        """The verified result of each pair; None if it must be solved alone."""
+        found: list[Solved | None] = [None] * len(self.of.pairs)
+        starts = self.of.starts
+        first = np.searchsorted(starts[:-1], np.arange(0, starts[-1], VALUES_AT_ONCE)).tolist()
+        with np.errstate(all="ignore"):  # values that are not finite are not accepted
+            self._recompute()
+            for lo, hi in pairwise([*first, len(found)]):
+                found[lo:hi] = self._solved(lo, hi)
+        return found
+
+    def _recompute(self) -> None:
+        """Compare the gradients with svm-predict's decision values, or replace them."""
+        n = self.points.n
+        self.apart, self.sample = np.zeros(len(self.of.pairs)), ""
+        if self.points.rows is None:
+            return
+        y = np.repeat(np.tile((1.0, -1.0), len(self.of.pairs)), self.of.counts.ravel())
+        scores = certifier.Scores(self.points, self.of.ends, self.of.by_column(y * self.alpha))
+        own = self._own_terms() + self.linear
+        ours = y * (self.gradient - own)
+        found = ours.copy()
+
+        def compute(chosen: np.ndarray) -> None:
+            parts = np.split(chosen, np.searchsorted(chosen, self.of.ends[1:-1]))
+            run_blocks(lambda c: scores.of_class(c, parts[c], self.of.begins, found), self.count, short=True)
+
+        group = n // max(MIN_LATE_ROWS, VALUES_AT_ONCE * n // max(scores.values, 1))
+        if scores.values > MANY_VALUES and group > 1:
+            sampled = draw_rows(n, group, SEED)
+            compute(sampled)
+            size = np.add.reduceat(np.abs(self.alpha), self.of.starts[:-1]) * self.largest[self.of.pairs].max(axis=1)
+            off = np.maximum.reduceat(np.abs(found - ours), self.of.starts[:-1])
+            worst = float(np.max(np.where(self.done & ~(off == 0.0), off / size, 0.0)))
+            self.apart = size * (np.inf if np.isnan(worst) else worst)
+            _, _, value, gap, *_ = self.out.T
+            known = self.done & (self.out[:, 0] != loops.UNSOLVED)
+            if np.all((self._wider() <= VALUE_RTOL * np.abs(gap - value)) | ~known):
+                self.sample = f"decision values of {len(sampled)} of {n} rows computed again"
+                return
+        compute(np.arange(n))
+        self.apart, self.gradient = np.zeros(len(self.of.pairs)), y * found + own
+
+    def _own_terms(self) -> np.ndarray | float:
+        """What a row's own alpha adds to its gradient, f8[rows of all pairs]."""
+        return 0.0
 
     @abstractmethod
-    def _strip(self, i: int, some: list[int], part: Tiles, own: dict[int, np.ndarray]) -> list[int]:
-        """Solve the pairs of class i, whose rows are `part`, with the classes `some`, until the run ends.
+    def _wider(self) -> np.ndarray:
+        """At most what `apart` adds to the gap of each pair, f8[pairs]."""
 
-        own: the blocks within classes.  Returns the pairs solved.
+    def _solved(self, lo: int, hi: int) -> list[Solved | None]:
+        """`solved` of the pairs lo .. hi - 1."""
+        starts = self.of.starts[lo : hi + 1]
+        rows = slice(starts[0], starts[-1])
+        why, rounds, value, claimed, gap, violation, rho, r = self.out[lo:hi].T
+        limits, nothing = self.limits[lo:hi], np.zeros(hi - lo)
+        of = self._prepared(certifier.Pairs(
+            self.of.counts[lo:hi], limits[:, :2], limits[:, :2], nothing, limits[:, 2], rho + 0.0, r + 0.0,
+            self.apart[lo:hi], self.alpha[rows], self.gradient[rows],
+        ))  # fmt: skip
+        found = self._certificates(of)
+        stationary = certifier.relative(found.primal, found.dual, nothing) <= verify.STATIONARY_RTOL
+        indefinite = stationary & (found.dual > limits[:, 3]) & (not self.points.kernel.positive)
+        why = np.where(indefinite & (why == loops.UNSOLVED) & (violation <= tolerance(self.s)), loops.BY_RULE, why)
+        sound = (found.primal <= limits[:, 3]) & (found.gap < np.inf)
+        kept, single = self._accepted(of, found, why, claimed, sound, indefinite)
+        known = (why != loops.UNSOLVED) & self.done[lo:hi]
+        spans = list(pairwise((starts - starts[0]).tolist()))
+        numbers = (x.tolist() for x in (of.rho, of.r, value, gap, rounds.astype(np.int64), why))
+        results = [
+            KernelResult(of.alpha[begin:end], at, margin, least, own, steps, ENDS.get(ended), of.gradient[begin:end])
+            for (begin, end), at, margin, least, own, steps, ended in zip(spans, *numbers, strict=True)
+        ]
+        functions = self._functions(of, spans, value)
+        root = np.array([function.root for function in functions])
+        scaled = (x.tolist() for x in (root * found.primal * root, root * found.dual * root, found.violation))
+        certificates = [Certificate(*some) for some in zip(*scaled, strict=True)]
+        lines = zip(results, certificates, found.primal.tolist(), found.gap.tolist(), strict=True)
+        for result, certificate, primal, certified in lines:
+            result.primal, result.certified_gap, certificate.gap = primal, certified, certified
+        solved: list[Solved | None] = [
+            Solved(*some) if ok else None
+            for ok, *some in zip((kept & known).tolist(), functions, results, certificates, strict=True)
+        ]
+        for q in np.flatnonzero(kept & known & indefinite).tolist():
+            verify.without_meaning(results[q], certificates[q])
+            results[q].certified_gap = certificates[q].gap
+        for q in np.flatnonzero(single & known).tolist():
+            solved[q] = self._single(lo + q, results[q])
+        for certificate, apart in zip(certificates if self.sample else [], self.apart[lo:hi].tolist(), strict=False):
+            certificate.sampled = f"{self.sample}: within {apart:.1g}"
+        return solved
+
+    def _prepared(self, of: certifier.Pairs) -> certifier.Pairs:
+        """With what else a kind of problem has."""
+        return of
+
+    @abstractmethod
+    def _certificates(self, of: certifier.Pairs) -> certifier.Values:
+        """The certificates, in values of the programme."""
+
+    @abstractmethod
+    def _accepted(
+        self, of: certifier.Pairs, found: certifier.Values, why: np.ndarray, claimed: np.ndarray, sound: np.ndarray,
+        indefinite: np.ndarray,
+    ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+        """Which results are accepted, and which of the others are to be verified as those of single problems.
+
+        claimed: P - D according to the steps; sound: whether a pair is no worse than w = 0; indefinite: whether it
+        proves the kernel indefinite.
         """
 
     @abstractmethod
-    def solved(self, k: int) -> Solved | None:
-        """The verified result of pair k; None if it must be solved alone."""
+    def _functions(
+        self, of: certifier.Pairs, spans: list[tuple[int, int]], value: np.ndarray
+    ) -> list[DecisionFunction]:
+        """The decision functions.  spans: the rows of each pair; value f8[pairs]: of the programmes."""
 
-    def _problem(self, k: int) -> Any:
-        """Pair k without its rows: a decision function needs only their number and norms."""
-        return self.of.problem(self.points.without_features(self.of.rows(k), self.norms), k)
-
-    def _store(self, k: int, n: int, alpha: np.ndarray, F: np.ndarray, out: Any) -> None:
-        """Keep what the steps of pair k give; n: rows of its first class, which come first."""
-        (i, j), (mine, theirs) = self.pairs[k], self._rows_of(k)
-        self.a[j - 1, mine], self.a[i, theirs] = alpha[:n], alpha[n:]
-        self.F[j - 1, mine], self.F[i, theirs] = F[:n], F[n:]
-        self.out[k] = out
-
-    def _alpha_of(self, k: int) -> np.ndarray:
-        """alpha of pair k, f8[rows]."""
-        (i, j), (mine, theirs) = self.pairs[k], self._rows_of(k)
-        return np.concatenate((self.a[j - 1, mine], self.a[i, theirs]))
-
-    def _gradient_of(self, k: int, F: np.ndarray) -> np.ndarray:
-        """The gradient of pair k's programme, f8[rows], from F f8 (count - 1, n), arranged like self.F."""
-        (i, j), (mine, theirs) = self.pairs[k], self._rows_of(k)
-        return np.concatenate((-F[j - 1, mine], F[i, theirs]))
-
-    def certified(self, k: int, problem: KernelProblem, result: KernelResult) -> tuple[DecisionFunction, Certificate]:
-        """verify.certified for pair k, from decision values of all pairs."""
-        return verify.certified(problem, result, exact=self._gradient_of(k, self._exact))
-
-    @cached_property
-    def _exact(self) -> np.ndarray:
-        """F from the decision values of svm-predict."""
-        if self.points.rows is None:
-            return self.F
-        scores, found = _Scores(self), np.empty_like(self.F)
-        for first in range(0, self.points.n, scores.at_once):
-            for mine, _, F in scores.of_classes(np.arange(first, min(first + scores.at_once, self.points.n))):
-                found[:, mine] = F
-        return found
-
-    @cached_property
-    def difference(self) -> tuple[float, str]:
-        """The largest difference to svm-predict's decision values, relative to `_sizes`; a statement about a sample."""
-        n = self.points.n
-        if self.points.rows is None or not self.done:
-            return 0.0, ""
-        scores = _Scores(self)
-        sampled = np.arange(n) if scores.at_once >= n else draw_rows(n, n // scores.at_once, SEED)
-        known = np.zeros(len(self.pairs), bool)
-        known[self.done] = True
-        size, worst = self._sizes(), 0.0
-        for mine, ks, F in scores.of_classes(sampled):
-            apart = np.abs(F - self.F[:, mine]).max(axis=1)
-            some = known[ks] & (apart > 0.0)
-            worst = max(worst, float(np.max(apart[some] / size[ks[some]], initial=0.0)))
-        if np.isnan(worst):
-            worst = np.inf
-        return worst, f"decision values of {len(sampled)} of {n} rows computed again" if len(sampled) < n else ""
-
-    def _error(self, k: int, alpha: np.ndarray) -> tuple[float, str]:
-        """The largest difference of a decision value of pair k, and the statement about a sample."""
-        (i, j), (apart, sample) = self.pairs[k], self.difference
-        error = apart * float(np.sum(np.abs(alpha))) * max(self.largest[i], self.largest[j])
-        return error, sample and f"{sample}: within {error:.1g}"
-
-    def _sizes(self) -> np.ndarray:
-        """Upper bounds of the sum of the sizes of the terms of a pair's decision values, f8[pairs]."""
-        totals = np.add.reduceat(np.abs(self.a), self.ends[:-1], axis=1)  # of class c against the other of its column
-        sizes = [(totals[j - 1, i] + totals[i, j]) * max(self.largest[i], self.largest[j]) for i, j in self.pairs]
-        return np.array(sizes)
-
-    def _rows_of(self, k: int) -> tuple[slice, slice]:
-        """The rows of either class of pair k."""
-        (i, j), ends = self.pairs[k], self.ends
-        return slice(ends[i], ends[i + 1]), slice(ends[j], ends[j + 1])
-
-
-class _Scores:
-    """Decision values of all pairs by svm-predict's code.  at_once: rows of a block, which limits memory."""
-
-    def __init__(self, batch: Batch):
-        points, self.batch = batch.points, batch
-        self.signs = np.ones((batch.count - 1, points.n))
-        for c in range(batch.count):
-            self.signs[:c, batch.ends[c] : batch.ends[c + 1]] = -1.0
-        coef = self.signs * batch.a
-        support = np.flatnonzero(np.any(coef != 0.0, axis=0))
-        self.number = np.repeat(np.arange(batch.count), batch.sizes)
-        self.at_once = max(MIN_LATE_ROWS, VALUES_AT_ONCE // max(len(support), len(batch.pairs)))
-        vectors = points.rows.take(support).as_csr()
-        self.scores = KernelModel(
-            "c_svc", points.kernel, tuple(range(batch.count)), batch.count, np.zeros(len(batch.pairs)),
-            np.ascontiguousarray(coef[:, support]),
-            tuple(np.bincount(self.number[support], minlength=batch.count).tolist()),
-            vectors.indptr, vectors.indices, vectors.values,
-        ).scores  # fmt: skip
-
-    def of_classes(self, sampled: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Yield for each class among the rows `sampled` (i8): these rows, its pairs, and Batch.F of both."""
-        batch, p = self.batch, (0.0 if self.batch.nu else -1.0)
-        rows = batch.points.rows.take(sampled).as_csr()
-        decisions = np.empty((rows.n, len(batch.pairs)))
-        self.scores.decide(rows, rows.n, decisions)
-        for c in distinct(self.number[sampled]).tolist():
-            at = np.flatnonzero(self.number[sampled] == c)
-            ks = np.array([batch.place[min(c, d), max(c, d)] for d in range(batch.count) if d != c])
-            yield sampled[at], ks, -decisions[np.ix_(at, ks)].T - p * self.signs[:, sampled[at]]
-
-
-AT_OPTIMUM = loops.BY_LIMIT + 1  # a reason to end besides those of the loops
-ENDS = {loops.BY_RULE: RULE, loops.BY_GAP: GAP, loops.BY_LIMIT: ITERATIONS, AT_OPTIMUM: OPTIMAL}
+    def _single(self, k: int, result: KernelResult) -> Solved | None:
+        """The result of pair k, verified as that of a single problem."""
+        limited, problem = result.status is ITERATIONS, self.of.problem(self.points.take(self.of.rows(k)), k)
+        found = Solved(*verify.verify(problem, result, self.s.target, lambda: None))
+        result = found.result
+        poor = result.replaced and not found.certificate.gap <= CONFIRMED_GAP
+        good = result.status is INDEFINITE or (result.status.converged and not poor)
+        return found if limited or good else None
 
 
 def solve(pairs: ClassPairs, fitting: Fitting) -> list[Solved | None]:
     """The result of each pair of classes; None for those that must be solved alone."""
-    found: list[Solved | None] = [None] * len(pairs.pairs)
     batch = batch_of(pairs, fitting)
     if batch is None:
-        return found
+        return [None] * len(pairs.pairs)
     batch.run()
-    with np.errstate(all="ignore"):  # verification finds values that are not finite
-        for k in batch.done:
-            found[k] = batch.solved(k)
-    return found
+    return batch.solved()
 
 
 def batch_of(pairs: ClassPairs, fitting: Fitting) -> Batch | None:
@@ -281,7 +310,7 @@ def batch_of(pairs: ClassPairs, fitting: Fitting) -> Batch | None:
         return None
     kind = Squares if s.row.loss == "least squares" else Hinges
     batch: Batch = kind(pairs, fitting)
-    return batch if any(batch.partners) else None
+    return batch if any(len(some) for some in batch.partners) else None
 
 
 def has_steps(pairs: ClassPairs, s: Settings) -> bool:
@@ -289,166 +318,128 @@ def has_steps(pairs: ClassPairs, s: Settings) -> bool:
     return not s.row.printed and s.row.regulariser != "|w|_1" and pairs.data.table.weights is None
 
 
-def steps(
-    own: np.ndarray, cross: np.ndarray, others: np.ndarray, sizes: np.ndarray, bounds: np.ndarray, s: Settings,
-    nu: float, beside: int, positive: bool,
-) -> tuple[tuple[np.ndarray, ...], Callable[[int], int]]:  # fmt: skip
-    """The steps of one class's pairs with others, with the arrays of their results: see the loop class_pairs.
+def nu_of(s: Settings) -> float:
+    """nu of a nu-SVM, else 0."""
+    return s.problem.nu if s.row.word == "nu_svc" else 0.0
 
-    sizes: rows of the others, i8.  beside: pairs among which the start of the program is shared.  positive: whether
-    the kernel is positive semidefinite.  Returns (a, a_others, F, F_others, out), and the function that goes on from a
-    pair and returns the next one to solve.
+
+def steps(
+    own: np.ndarray, cross: np.ndarray, blocks: np.ndarray, sizes: np.ndarray, starts: np.ndarray, places: np.ndarray,
+    begins: np.ndarray, limits: np.ndarray, found: tuple[np.ndarray, np.ndarray, np.ndarray], s: Settings, beside: int,
+    positive: bool,
+) -> Callable[[int], int]:  # fmt: skip
+    """The steps of one class's pairs with others: see the loop class_pairs.
+
+    found: alpha, gradient and out.  beside: pairs among which the start of the program is shared.  positive: whether
+    the kernel is positive semidefinite.  Returns the function that goes on from a pair, and returns the next one to
+    solve.
     """
     n, width = cross.shape
-    columns, starts = np.cumsum(sizes) - sizes, np.cumsum(sizes**2) - sizes**2
     side = n + int(sizes.max()) + 2 * int(loops.LANES)
-    a, a_others = np.zeros((len(sizes), n)), np.zeros(width)
-    F, F_others = np.zeros((len(sizes), n)), np.zeros(width)
-    out = np.zeros((len(sizes), loops.PAIR_FIELDS))
     call = loops.class_pairs.bind(
-        own, cross, others, sizes, columns, starts, bounds, a, a_others, F, F_others, out,
+        own, cross, blocks, sizes, np.cumsum(sizes) - sizes, starts, places, begins, limits, *found,
         np.empty(side * side + 9 * side + 6 * int(loops.LANES)), np.empty(side, np.int64), np.empty(1, np.int64),
     )  # fmt: skip
     gap = -1.0 if s.target is None else s.target
     max_rounds = sys.maxsize if s.stopping.max_iter is None else min(s.stopping.max_iter, sys.maxsize)
     # of an indefinite kernel the optimum may be worse than w = 0
     poor_gap, polished_gap = (CONFIRMED_GAP, SLOW_MIN_GAP) if positive else (np.inf, np.inf)
-    p, polish = (0.0 if nu else -1.0), START_VALUES / beside
+    nu, polish = nu_of(s), START_VALUES / beside
+    p = 0.0 if nu else -1.0
 
     def finish(first: int) -> int:
         return call(n, width, p, nu, tolerance(s), gap, poor_gap, polished_gap, polish, max_rounds, first, MANY_VALUES)
 
-    return (a, a_others, F, F_others, out), finish
+    return finish
 
 
-def limits_of(
-    nu_problem: KernelProblem | None, counts: tuple[int, int], costs: tuple[float, float]
-) -> tuple[float, float, float, float]:
-    """Costs of a row of either class, the floor of gaps, and the largest primal value by rule 1 of verify.py.
+def limits_of(counts: np.ndarray, costs: np.ndarray, nu: float, diagonal: Callable[[int], np.ndarray]) -> np.ndarray:
+    """f8 (pairs, 4): bounds of either class, the floor of gaps, and the largest primal value by rule 1 of verify.py.
 
-    nu_problem: the problem of a nu-SVM; None: a C-SVM with counts and costs of rows of either class.
+    counts, costs (pairs, 2): rows of either class, and the cost of a row.  nu: of nu-SVMs; 0: C-SVMs.  diagonal: gives
+    K(x, x) of the rows of a pair.
     """
-    if nu_problem is not None:
-        bound = float(nu_problem.upper[0])
-        return bound, bound, nu_problem.floor, nu_problem.floor
-    zero = 2.0 * min(counts[0] * costs[0], counts[1] * costs[1])  # P(w = 0)
-    return *costs, 0.0, (1.0 + VALUE_RTOL) * zero
+    if nu > 0.0:
+        sums = 0.5 * nu * counts.sum(axis=1)
+        upper = np.where(sums < 1.0, 2.0, 1.0)
+        floors = [floor_of(diagonal(k), 2.0 * max(total, 1.0)) for k, total in enumerate(sums.tolist())]
+        return np.stack((upper, upper, floors, floors), axis=1)
+    zero = 2.0 * np.min(counts * costs, axis=1)  # P(w = 0)
+    return np.column_stack((costs, np.zeros(len(zero)), (1.0 + VALUE_RTOL) * zero))
 
 
 class Hinges(Batch):
     """Pairs with the hinge loss: C-SVMs and nu-SVMs."""
 
-    def _strip(self, i: int, some: list[int], part: Tiles, own: dict[int, np.ndarray]) -> list[int]:
-        stop = self.fitting.stop
-        sizes = self.sizes[some].astype(np.int64)
-        cross = self._kernel(part, some)
-        others = np.concatenate([own[j].ravel() for j in some])
-        at = [self.place[i, j] for j in some]
-        nu_problems = [self._problem(k) if self.nu else None for k in at]
-        bounds = np.array(
-            [limits_of(p, self.of.counts[k], self.of.costs(k)) for p, k in zip(nu_problems, at, strict=True)]
-        )
-        self.max_primal[at] = bounds[:, 3]
-        positive = self.points.kernel.positive
-        arrays, finish = steps(own[i], cross, others, sizes, bounds, self.s, self.nu, len(self.pairs), positive)
-        a, a_others, F, F_others, out = arrays
+    def run(self) -> None:
+        self.nu, of = nu_of(self.s), self.of
+        self.linear = 0.0 if self.nu else -1.0
+        diagonal = self.points.diagonal() if self.nu else np.zeros(0)
+        self.limits = limits_of(of.counts, self.costs, self.nu, lambda k: diagonal[of.rows(k)])
+        super().run()
+
+    def _strip(self, i: int, some: np.ndarray, cross: np.ndarray) -> int:
+        ks = self.of.place(i, some)
+        finish = steps(
+            self.own(i), cross, self.blocks, self.sizes[some], self.block_starts[some], ks, self.of.starts[ks],
+            self.limits, (self.alpha, self.gradient, self.out), self.s, len(self.of.pairs), self.points.kernel.positive,
+        )  # fmt: skip
         done = 0
-        while done < len(some) and not stop.ended():
+        while done < len(some) and not self.fitting.stop.ended():
             done = finish(done)
-        ends = np.cumsum(sizes)
-        for q, k in enumerate(at[:done]):
-            there = slice(ends[q] - sizes[q], ends[q])
-            alpha, values = np.concatenate((a[q], a_others[there])), np.concatenate((F[q], F_others[there]))
-            self._store(k, len(own[i]), alpha, values, out[q])
-        return at[:done]
+        return done
 
-    def solved(self, k: int) -> Solved | None:
-        why, rounds, value, gap, relative, violation, rho, r = self.out[k].tolist()
-        indefinite = self._indefinite(k)
-        if why == loops.UNSOLVED and indefinite and violation <= tolerance(self.s):
-            why = loops.BY_RULE
-        if why == loops.UNSOLVED:
-            return None
-        alpha, gradient = self._alpha_of(k), self._gradient_of(k, self.F)
-        problem = self._problem(k)
-        if indefinite:
-            result = KernelResult(alpha, rho + 0.0, r + 0.0, value, relative, int(rounds), ENDS[why], gradient)
-            if not self.fitting.stop.ended():
-                return self._kept(k, result)
-            return self._uncertified(problem, result, Certificate(gap - value, -value, violation))
-        replaced = False
-        if problem.shrunk < 1.0:
-            rho, r = problem.without_losses(gradient)
-            certificate = certificate_of(problem, alpha, gradient, rho, r)
-            gap, violation = certificate.primal - certificate.dual, certificate.violation
-        elif gap - value > self.max_primal[k]:  # worse than w = 0
-            _, *better = best_constant(problem, gradient)
-            certificate = certificate_of(problem, alpha, gradient, *better)
-            if certificate.primal < gap - value:
-                (rho, r), replaced = better, True
-                gap, violation, relative = certificate.primal - certificate.dual, certificate.violation, certificate.gap
-        if replaced and why == loops.BY_RULE and not relative <= CONFIRMED_GAP:
-            return None
-        result = KernelResult(alpha, rho + 0.0, r + 0.0, value, relative, int(rounds), ENDS[why], gradient)
-        result.replaced = replaced
-        result.primal = gap - value
-        found = self._verified(k, problem, result, gap, violation)
-        if found is None and result.status is ITERATIONS:
-            return self._kept(k, result)
-        if found is not None:
-            result.certified_gap = found.certificate.gap
-        return found
+    def _wider(self) -> np.ndarray:
+        return self.apart * np.sum(self._losses(self.of.counts, self.limits[:, :2]) * self.of.counts, axis=1)
 
-    def _kept(self, k: int, result: KernelResult) -> Solved:
-        """The verified result of pair k, without a second method."""
-        whole = self.of.problem(self.points.take(self.of.rows(k)), k)
-        return Solved(*verify.verify(whole, result, self.s.target, lambda: None))
+    def _losses(self, counts: np.ndarray, upper: np.ndarray) -> np.ndarray:
+        """As KernelProblem.losses, f8 (pairs, 2)."""
+        shrunk = 0.5 * self.nu * counts.sum(axis=1)[:, None]
+        return np.where(shrunk < 1.0, 1.0 / np.maximum(shrunk, MIN_POSITIVE), upper) if self.nu else upper
 
-    def _uncertified(self, problem: KernelProblem, result: KernelResult, certificate: Certificate) -> Solved:
-        """The result of a pair that proves the kernel indefinite, with the values of its own steps.
+    def _prepared(self, of: certifier.Pairs) -> certifier.Pairs:
+        if not self.nu:
+            return of
+        sums = 0.5 * self.nu * of.counts.sum(axis=1)
+        constants = zip(of.nearest(), (of.rho, of.r), strict=True)
+        rho, r = (np.where(sums < 1.0, nearest, free) for nearest, free in constants)
+        return of._replace(losses=self._losses(of.counts, of.upper), total=np.maximum(sums, 1.0), rho=rho, r=r)
 
-        Used after a limit, when thousands of pairs may have to end.
-        """
-        verify.without_meaning(result, certificate)
-        if problem.shrunk < 1.0:
-            result.rho, result.r = problem.without_losses(result.gradient)
-        result.primal = certificate.primal
-        function = problem.decision_function(result)
-        verify.scale(function, result, certificate)
-        return Solved(function, result, certificate)
+    def _certificates(self, of: certifier.Pairs) -> certifier.Values:
+        return certifier.hinges(of, self.linear, self.points.kernel.positive)
 
-    def _indefinite(self, k: int) -> bool:
-        """Whether pair k proves the kernel indefinite (verify.proven_indefinite): no other method does better."""
-        _, _, value, _, relative, *_ = self.out[k].tolist()
-        return not self.points.kernel.positive and relative <= verify.STATIONARY_RTOL and -value > self.max_primal[k]
+    def _accepted(
+        self, of: certifier.Pairs, found: certifier.Values, why: np.ndarray, claimed: np.ndarray, sound: np.ndarray,
+        indefinite: np.ndarray,
+    ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+        if self.nu:  # a margin without meaning has a warning
+            sound = sound & (found.primal < 0.0) & (of.r > 0.0) & (of.r < np.inf)
+        allowed = claimed + np.maximum(MAX_WIDENING * claimed, VALUE_RTOL * np.abs(found.primal))
+        reached = found.gap <= verify.PRINTED_FACTOR * (self.s.target or 0.0)
+        close = (found.primal - found.dual <= allowed) | (found.gap <= ROUNDOFF_GAP)
+        close &= reached | (why != loops.BY_GAP)
+        kept = (sound & close) | (indefinite & (self.nu == 0.0))
+        return kept, ~kept & (~sound | (why == loops.BY_LIMIT))
 
-    def _verified(
-        self, k: int, problem: KernelProblem, result: KernelResult, gap: float, violation: float
-    ) -> Solved | None:
-        """The result of pair k with its certificate, None if it breaks a rule of verify.py."""
-        value, max_primal = result.objective, self.max_primal[k]
-        function = problem.decision_function(result)
-        error, sample = self._error(k, result.alpha)
-        wider = error * float(np.sum(problem.losses))
-        without = self.nu > 0.0 and gap - value > 0.0  # no better than w = 0
-        if wider <= VALUE_RTOL * abs(gap - value) and not without:
-            certificate = Certificate(gap - value + wider, -value, violation + error)
-            certificate.gap = problem.relative(certificate.primal, certificate.dual)
-            certificate.sampled = sample
-        else:  # the value of the model itself, not a bound of it, or better constants
-            before = result.rho, result.r
-            function, certificate = self.certified(k, problem, result)
-            replaced = (result.rho, result.r) != before
-            if replaced and result.status is not ITERATIONS and not certificate.gap <= CONFIRMED_GAP:
-                return None
-        primal, dual = certificate.primal, certificate.dual
-        certificate.primal, certificate.dual = function.scaled(primal), function.scaled(dual)
-        allowed = gap + max(MAX_WIDENING * gap, VALUE_RTOL * abs(primal))
-        if not (primal <= max_primal and certificate.gap < np.inf and primal - dual <= allowed):
-            return None
-        if result.status is GAP and not certificate.gap <= verify.PRINTED_FACTOR * (self.s.target or 0.0):
-            return None
-        return Solved(function, result, certificate)
+    def _functions(
+        self, of: certifier.Pairs, spans: list[tuple[int, int]], value: np.ndarray
+    ) -> list[DecisionFunction]:
+        full = (of.alpha >= of.of_rows(of.upper)) & (of.alpha != 0.0)
+        bounded, rows = of.totals(full.astype(np.int64)), of.counts.sum(axis=1)
+        what, root, shares = "nu", np.ones(len(rows)), of.totals(of.alpha) / (of.upper[:, 0] * rows)
+        if self.nu:
+            what, root = "C", 1.0 / of.r
+            shares = root / np.minimum(0.5 * self.nu * rows, 1.0)
+        said = (of.upper[:, 0] == of.upper[:, 1]).tolist()
+        coef = of.signs() * of.alpha * np.repeat(root, rows)
+        reports = [f"{what} = {share:f}\n".replace(" nan", " -nan") for share in shares.tolist()]
+        columns = (x.tolist() for x in (of.rho * root, root * value * root, root, bounded))
+        return [
+            DecisionFunction(coef[begin:end], rho, objective, scale, bound, report if told else "")
+            for (begin, end), told, report, rho, objective, scale, bound in zip(
+                spans, said, reports, *columns, strict=True
+            )
+        ]
 
 
 class Squares(Batch):
@@ -457,40 +448,47 @@ class Squares(Batch):
     A solution by a factor of the matrix (kernels/interior.py) counts as one iteration.
     """
 
-    def _partners(self) -> list[list[int]]:
+    linear = -1.0
+
+    def _partners(self) -> list[np.ndarray]:
         """As Batch's, without classes of cost 0, whose rows are in no problem."""
         if self.s.stopping.max_iter is not None and self.s.stopping.max_iter < 1:
-            return [[] for _ in range(self.count)]
-        used = [cost > 0.0 for cost in self.of.class_costs]
-        return [[j for j in some if used[i] and used[j]] for i, some in enumerate(super()._partners())]
+            return [np.zeros(0, np.int64)] * self.count
+        used = self.of.class_costs > 0.0
+        return [some[used[some] & used[i]] for i, some in enumerate(super()._partners())]
 
-    def _strip(self, i: int, some: list[int], part: Tiles, own: dict[int, np.ndarray]) -> list[int]:
-        n, cross, column, done = int(self.sizes[i]), self._kernel(part, some), 0, []
-        for j in some:
+    def run(self) -> None:
+        self.shift = 0.0 if self.s.row.free_bias else 1.0
+        total, uneven = np.array(((1.0, 1.0), (1.0, -1.0))) @ (self.of.counts * self.costs).T
+        zero = total if self.shift else total - uneven / total * uneven
+        self.limits = np.column_stack((self.costs, np.zeros(len(zero)), (1.0 + VALUE_RTOL) * zero))
+        super().run()
+
+    def _strip(self, i: int, some: np.ndarray, cross: np.ndarray) -> int:
+        n, column = int(self.sizes[i]), 0
+        for done, j in enumerate(some.tolist()):
             if self.fitting.stop.ended():
-                break
-            m, k = int(self.sizes[j]), self.place[i, j]
+                return done
+            m = int(self.sizes[j])
             K = np.empty((n + m, n + m))
-            K[:n, :n], K[n:, n:] = own[i], own[j]
+            K[:n, :n], K[n:, n:] = self.own(i), self.own(j)
             K[:n, n:] = cross[:, column : column + m]
             K[n:, :n] = K[:n, n:].T
             column += m
             with np.errstate(all="ignore"):  # pairs that are not finite are solved alone
-                if self._solve(k, K, n):
-                    done.append(k)
-        return done
+                self._solve(self.of.place(i, j), K, n)
+        return len(some)
 
-    def _solve(self, k: int, K: np.ndarray, n: int) -> bool:
-        """Solve pair k, whose first n rows have y = +1; return whether there is a solution."""
+    def _solve(self, k: int, K: np.ndarray, n: int) -> None:
+        """Solve pair k, whose first n rows have y = +1."""
         y, cost = (np.repeat(some, (n, len(K) - n)) for some in ((1.0, -1.0), self.of.costs(k)))
-        shift = 0.0 if self.s.row.free_bias else 1.0
-        c = interior.least_squares(K, y, cost, shift)
+        c = interior.least_squares(K, y, cost, self.shift)
         if c is None:
-            return False
+            return
         F, total = y - K @ c, float(np.sum(c))
-        e = F - 0.5 * c / cost - shift * total
-        bias = total if shift else float(cost @ e) / float(np.sum(cost))
-        left = e if shift else e - bias
+        e = F - 0.5 * c / cost - self.shift * total
+        bias = total if self.shift else float(cost @ e) / float(np.sum(cost))
+        left = e if self.shift else e - bias
         dual, gap = 0.5 * float(c @ (y + e)), float(cost @ (left * left))
         violation, found = float(np.abs(left).max()), relative(dual + gap, dual)
         target = self.s.target
@@ -500,35 +498,33 @@ class Squares(Batch):
             why = loops.BY_RULE
         else:
             why = AT_OPTIMUM if found <= ROUNDOFF_GAP else loops.UNSOLVED
-        self._store(k, n, c * y, F, (why, 1.0, -dual, gap, found, violation, 0.0 - bias, 0.0))
-        return True
+        rows = slice(*self.of.starts[k : k + 2])
+        self.alpha[rows], self.gradient[rows] = c * y, 0.5 * c * y / cost - y * F
+        self.out[k] = why, 1.0, -dual, gap, found, violation, 0.0 - bias, 0.0
 
-    def _gradient_of(self, k: int, F: np.ndarray) -> np.ndarray:
-        cost = np.repeat(self.of.costs(k), self.of.counts[k])
-        return super()._gradient_of(k, F) + 0.5 * self._alpha_of(k) / cost
+    def _own_terms(self) -> np.ndarray | float:
+        return 0.5 * self.alpha / np.repeat(self.costs.ravel(), self.of.counts.ravel())
 
-    def solved(self, k: int) -> Solved | None:
-        why, rounds, value, _, found, _, rho, _ = self.out[k].tolist()
-        if why == loops.UNSOLVED:
-            return None
-        problem = self._problem(k)
-        alpha, gradient = self._alpha_of(k), self._gradient_of(k, self.F)
-        result = KernelResult(alpha, rho, 0.0, value, found, int(rounds), ENDS[why], gradient)
-        error, sample = self._error(k, alpha)
-        certificate = certificate_of(problem, alpha, gradient, rho, 0.0, error)
-        certificate.gap, result.primal = problem.relative(certificate.primal, certificate.dual), certificate.primal
-        certificate.sampled = sample
-        function = problem.decision_function(result)
-        plain = certificate_of(problem, alpha, gradient, rho)
-        wider = certificate.primal - certificate.dual - (plain.primal - plain.dual)
-        if not wider <= VALUE_RTOL * abs(certificate.primal):
-            function, certificate = self.certified(k, problem, result)  # the value of the model itself is needed
-        if not (certificate.gap < np.inf and verify.acceptable(problem, result, certificate)):
-            return None
-        if verify.proven_indefinite(problem, certificate):
-            return None
-        asked = verify.PRINTED_FACTOR * (self.s.target or 0.0) if result.status is GAP else ROUNDOFF_GAP
-        if not certificate.gap <= asked:
-            return None
-        result.certified_gap = certificate.gap
-        return Solved(function, result, certificate)
+    def _functions(
+        self, of: certifier.Pairs, spans: list[tuple[int, int]], value: np.ndarray
+    ) -> list[DecisionFunction]:
+        coef = of.signs() * of.alpha
+        return [
+            DecisionFunction(coef[begin:end], rho, objective, 1.0, 0, "")
+            for (begin, end), rho, objective in zip(spans, of.rho.tolist(), value.tolist(), strict=True)
+        ]
+
+    def _wider(self) -> np.ndarray:
+        total, gap = np.sum(self.of.counts * self.costs, axis=1), self.out[:, 3]
+        sums = np.add.reduceat(np.abs(self.alpha), self.of.starts[:-1])
+        return self.apart * (2.0 * np.sqrt(gap * total) + self.apart * total + sums)
+
+    def _certificates(self, of: certifier.Pairs) -> certifier.Values:
+        return certifier.least_squares(of, self.shift)
+
+    def _accepted(
+        self, of: certifier.Pairs, found: certifier.Values, why: np.ndarray, claimed: np.ndarray, sound: np.ndarray,
+        indefinite: np.ndarray,
+    ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+        asked = np.where(why == loops.BY_GAP, verify.PRINTED_FACTOR * (self.s.target or 0.0), ROUNDOFF_GAP)
+        return sound & ~indefinite & (found.gap <= asked), np.zeros(len(why), bool)

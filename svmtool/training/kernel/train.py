@@ -136,10 +136,11 @@ def _of_pairs(pairs: ClassPairs, fitting: Fitting) -> list[str]:
     s, count = fitting.settings, len(pairs.pairs)
     batch, found, together = fused_pairs.batch_of(pairs, fitting), [], set()
     if batch is not None:
-        together = {batch.place[i, j] for i, some in enumerate(batch.partners) for j in some}
+        together = {k for i, some in enumerate(batch.partners) for k in pairs.place(i, some).tolist()}
         found.append(f"{fused_pairs.METHOD}: {len(together)} of {count}, {batch.why}")
-    alone = sorted(set(range(count)) - together, key=lambda k: -sum(pairs.counts[k]))
-    sizes = [sum(pairs.counts[k]) for k in alone]
+    rows = pairs.counts.sum(axis=1).tolist()
+    alone = sorted(set(range(count)) - together, key=lambda k: -rows[k])
+    sizes = [rows[k] for k in alone]
     _, shares = shares_of(s.run.cache_mb, sizes, pairs.row_mb)
     plans: dict[str, list[Plan]] = {}
     for k, share in zip(alone, shares, strict=True):
@@ -221,8 +222,9 @@ def one_vs_one(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None)
         points = points.without_features(rows, norms) if fitting.stop.ended() else points.take(rows)
         return pairs.problem(points, unsolved[q])
 
-    labels = [pairs.labels[k] if len(pairs.pairs) > 1 else None for k in unsolved]
-    others = fitting.solve_several(task, [sum(pairs.counts[k]) for k in unsolved], labels, pairs.row_mb)
+    labels = [pairs.label(k) if len(pairs.pairs) > 1 else None for k in unsolved]
+    sizes = pairs.counts[unsolved].sum(axis=1).tolist()
+    others = fitting.solve_several(task, sizes, labels, pairs.row_mb)
     for k, done in zip(unsolved, others, strict=True):
         solved[k] = done
     texts, lacking = [f.text() for f in solved], ""
@@ -237,12 +239,11 @@ def one_vs_one(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None)
         except calibration.NotCalibratedError as e:
             lacking = str(e)
     model, support = _model(pairs, solved, sigmoids)
-    text = (ONE_CLASS_WARNING if not pairs.pairs else "") + "".join(texts) + f"Total nSV = {sum(model.nr_sv)}\n"
+    text = ("" if len(pairs.pairs) else ONE_CLASS_WARNING) + "".join(texts) + f"Total nSV = {sum(model.nr_sv)}\n"
     warnings = [f"WARNING: class label {label} specified in weight is not found" for label in pairs.missing]
-    names = pairs.classes.labels
     sentences = [
-        f"WARNING: classes {names[i]} and {names[j]}: {fit.function.warning}"
-        for (i, j), fit in zip(pairs.pairs, solved, strict=True) if fit.function.warning
+        f"WARNING: classes {pairs.label(k).replace(' ', ' and ')}: {fit.function.warning}"
+        for k, fit in enumerate(solved) if fit.function.warning
     ]  # fmt: skip
     warnings += [*first_of(sentences, f"pairs of classes, of {len(pairs.pairs)} in all,"), *doubtful]
     return _training(model, solved, text, warnings, lacking, pairs.order[support], used)
@@ -253,17 +254,10 @@ def _model(
 ) -> tuple[KernelModel, np.ndarray]:
     """Return the model of all pairs and its support vectors as rows of pairs.data, i8: those with a nonzero coefficient
     in some pair.
-
-    The coefficient of a row for the pair of its class with another is in the column of the other class, where the row's
-    own class has no column.
     """
-    data, count = pairs.data, len(pairs.ends) - 1
+    data, count = pairs.data, len(pairs.begins)
     number = np.repeat(np.arange(count), np.diff(pairs.ends))
-    coef = np.zeros((max(1, count - 1), len(data)))
-    for (i, j), fit in zip(pairs.pairs, solved, strict=True):
-        first = int(pairs.ends[i + 1] - pairs.ends[i])
-        coef[j - 1, pairs.members(i)] = fit.function.coef[:first]
-        coef[i, pairs.members(j)] = fit.function.coef[first:]
+    coef = pairs.by_column(np.concatenate([fit.function.coef for fit in solved] or [np.zeros(0)]))
     support = np.flatnonzero(np.any(coef != 0.0, axis=0))
     nr_sv = tuple(np.bincount(number[support], minlength=count).tolist())
     probA, probB = (None, None) if sigmoids is None else np.array(sigmoids).reshape(-1, 2).T.copy()

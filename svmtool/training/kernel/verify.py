@@ -234,20 +234,17 @@ def _nothing(problem: AnyProblem, result: KernelResult) -> Verified:
     return problem.decision_function(result), result, found
 
 
-def certified(
-    problem: AnyProblem, result: KernelResult, target: float = -1.0, exact: np.ndarray | None = None
-) -> tuple[DecisionFunction, Certificate]:
+def certified(problem: AnyProblem, result: KernelResult, target: float = -1.0) -> tuple[DecisionFunction, Certificate]:
     """Return the decision function of a result and its certificate, in values of the programme.
 
-    target: the requested gap, below 0 if there is none.  exact: the gradient by decision values as svm-predict computes
-    them, if the caller has it; then the problem needs no rows.
+    target: the requested gap, below 0 if there is none.
     """
+    exact: np.ndarray | None = None  # the gradient by decision values as svm-predict computes them
     late = result.status is base.TIME or result.status is base.INTERRUPTED
     if isinstance(problem, KernelProblem) and problem.shrunk < 1.0 and _finite(result.alpha) and np.any(result.alpha):
         with np.errstate(all="ignore"):
-            if exact is None:
-                f = problem.points.sums(problem.coefficients(result.alpha))
-                exact = problem.gradient(result.alpha, f)
+            f = problem.points.sums(problem.coefficients(result.alpha))
+            exact = problem.gradient(result.alpha, f)
             result.rho, result.r = problem.without_losses(exact)
     if not _finite(result.alpha, result.rho, result.r):
         return problem.decision_function(result), Certificate(np.nan, np.nan, np.nan)

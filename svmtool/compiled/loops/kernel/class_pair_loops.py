@@ -248,11 +248,11 @@ def solve_pair(
 
 
 @loop(
-    "i8(f8[], f8[], f8[], u8[], u8[], u8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], i8[],"
+    "i8(f8[], f8[], f8[], u8[], u8[], u8[], u8[], u8[], f8[], f8[], f8[], f8[], f8[], u8[], i8[],"
     "u8, u8, f8, f8, f8, f8, f8, f8, f8, i8, i8, i8)"
 )
 def class_pairs(
-    own, cross, others, sizes, columns, starts, limits, a, a_others, F, F_others, out, work, places, wanted,
+    own, cross, blocks, sizes, columns, starts, places, begins, limits, alpha, gradient, out, work, lines, wanted,
     n, width, p, nu, eps, gap, poor_gap, polished_gap, polish, max_rounds, first, max_work,
 ):  # fmt: skip
     """Solve the problems of class i (n rows, y = +1) with each of some other classes (y = -1), from `first` on:
@@ -265,32 +265,33 @@ def class_pairs(
     many steps again and `polish` / l, and the point of the smallest gap is the solution.  With nu (n + m) / 2 < 1 no a
     reaches its bound: then rho and r are those of the nearest rows, as in KernelProblem.without_losses.  own (n, n): K
     of class i; cross (n, width): K between i and the others, side by side.  Other class q has m = sizes[q] rows from
-    columns[q] on, its K (m, m) at others[starts[q]], and limits[4 q ..]: costs of a row of i and of q, the least value
-    that gaps are relative to (0: the primal value), the limit of the primal value.  Returns how many problems are done,
-    after about `max_work` steps times variables.  For these a (others, n) and a_others[width] receive the solutions, F
-    and F_others -y (Qa + p), computed from a at the end, and out (others, FIELDS) the results.  work: 9 l + 6 LANES + l
-    l numbers; places: l, with l = n + m + 2 LANES of the largest; wanted: 1.
+    columns[q] on, and its K (m, m) at blocks[starts[q]].  Its pair is number k = places[q]: limits[4 k ..] has the
+    costs of a row of i and of q, the least value that gaps are relative to (0: the primal value), and the limit of the
+    primal value; from begins[q] on, alpha and gradient receive the solution and Qa + p, computed from a at the end; and
+    out (pairs, FIELDS) the results.  Returns how many problems are done, after about `max_work` steps times variables.
+    work: 9 l + 6 LANES + l l numbers; lines: l, with l = n + m + 2 LANES of the largest; wanted: 1.
     """
     spent = 0
     for q in range(uint64(first), len(sizes)):
         if spent > max_work:
             return q
         m = sizes[q]
-        column = columns[q]
+        k = places[q]
         total = max(0.5 * nu * float(n + m), 1.0) if nu > 0.0 else 0.0
         side = n + m + LANES + LANES
         K = work[9 * side + 6 * LANES :]
         spent += solve_pair(
-            own, cross, others, n, width, column, starts[q], m, limits[4 * q : 4 * q + 4], p, total,
+            own, cross, blocks, n, width, columns[q], starts[q], m, limits[4 * k : 4 * k + 4], p, total,
             not 0.5 * nu * float(n + m) < total, eps, gap, poor_gap, polished_gap, polish, max_rounds, work,
-            K, places, wanted, out, q * PAIR_FIELDS,
+            K, lines, wanted, out, k * PAIR_FIELDS,
         )  # fmt: skip
         base = base_of(n, total)
         l = whole_lanes(base + m)  # noqa: E741
+        to = begins[q]
         for t in range(n):
-            a[q * n + t] = work[t]
-            F[q * n + t] = work[l + t]
+            alpha[to + t] = work[t]
+            gradient[to + t] = -work[l + t]
         for t in range(m):
-            a_others[column + t] = work[base + t]
-            F_others[column + t] = work[l + base + t]
+            alpha[to + n + t] = work[base + t]
+            gradient[to + n + t] = work[l + base + t]
     return len(sizes)

@@ -215,12 +215,17 @@ def clear_rows(indptr, indices, features, table, n_places, lo, hi):
 
 
 @helper
-def decide_pairs(sums, rho, decisions, classes, columns, lo, hi):
+def decide_pairs(sums, rho, decisions, classes, columns, own, lo, hi):
     """The decision values of rows lo .. hi-1 from the sums (classes, columns, LANES) of `kernel_decisions`.
 
     For i < j the coefficients of the pair are in column j - 1 for support vectors of class i, in column i for those of
-    j.
+    j.  own >= 0: the sums are those of this class's pairs.
     """
+    if own >= 0:
+        for r in range(lo, hi):
+            for m in range(columns):
+                decisions[r * columns + m] = sums[m * LANES + r - lo]
+        return
     for r in range(lo, hi):
         a = r - lo
         pair = r * len(rho)
@@ -235,11 +240,11 @@ def decide_pairs(sums, rho, decisions, classes, columns, lo, hi):
 
 @loop(
     "void(i8[], i4|i8[], f8[], i4[], i8[], u4[], f8[], f8[], f8[], i8[], f8[], f8[], f8[], f8[], f8[],"
-    "i8, f8, i8, f8, i8, i8, f8, i8, i8)"
+    "i8, f8, i8, f8, i8, i8, f8, i8, i8, i8)"
 )
 def kernel_decisions(
     indptr, indices, values, features, sv_indptr, sv_places, sv_values, sv_norms, coef, ends, rho, table, scratch,
-    sums, decisions, kind, gamma, degree, coef0, columns, n_places, largest, lo, hi
+    sums, decisions, kind, gamma, degree, coef0, columns, n_places, largest, own, lo, hi
 ):  # fmt: skip
     """Decision values of rows lo .. hi-1 for each pair of classes i < j:
 
@@ -247,8 +252,10 @@ def kernel_decisions(
 
     decisions is (rows, pairs), coef (columns, support vectors); the support vectors of class c are ends[c] ..
     ends[c + 1] - 1.  A single "class" has one column and one decision value (regression, one-class).
-    sums: classes * columns * LANES numbers; table: n_places * LANES zeros; scratch: n_places +
-    (2 + STRIP_VECTORS) * LANES zeros, both restored up to n_places.
+    own: -1, or the only class whose pairs are wanted, without rho: then decisions is (rows, columns), arranged as the
+    coefficients of a support vector of that class.
+    sums: classes * columns * LANES numbers, with `own` columns * LANES; table: n_places * LANES zeros; scratch:
+    n_places + (2 + STRIP_VECTORS) * LANES zeros, both restored up to n_places.
     PRECOMPUTED: places are positions in a row of the data.  RBF: where 2 gamma |z|^2 exceeds `largest`, a distance from
     inner products is inaccurate and is summed over all places instead.
     """
@@ -284,9 +291,14 @@ def kernel_decisions(
                     else:
                         lane_products(sv_places, sv_values, start, stop, table, factor, norms, constant, strip, at)
                 kernel_values(strip, uint64((end - begin) * LANES), kind, degree)
-                for m in range(columns):
-                    add_lanes(coef, m * n_sv + begin, strip, end - begin, sums, (c * columns + m) * LANES)
-        decide_pairs(sums, rho, decisions, classes, columns, first, last)
+                if own < 0 or own == c:
+                    to = 0 if own >= 0 else c * columns
+                    for m in range(columns):
+                        add_lanes(coef, m * n_sv + begin, strip, end - begin, sums, (to + m) * LANES)
+                else:
+                    column, other = (own, c - 1) if own < c else (own - 1, c)
+                    add_lanes(coef, column * n_sv + begin, strip, end - begin, sums, other * LANES)
+        decide_pairs(sums, rho, decisions, classes, columns, own, first, last)
         if kind != PRECOMPUTED:
             clear_rows(indptr, indices, features, table, n_places, first, last)
 
