@@ -12,8 +12,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from svmtool.compiled.loops.loss import breakpoint_loops as loops
-
 BINS = 512
 FIRST_END = 2.0  # breakpoints are first gathered up to this t: Newton steps have t near 1
 MAX_REQUESTS = 100  # requests for one direction, at most
@@ -21,20 +19,38 @@ MIN_BIN_WIDTH = 1e-7  # the slope counts as linear in a bin this narrow relative
 
 
 class Breakpoints:
-    """The breakpoints of one block with low <= t < high; terms: see Augmented.breakpoint_terms."""
+    """The breakpoints of one block with low <= t < high; terms: see Augmented.breakpoint_terms.
+
+    With slack_i = target_i - z_i + beta_i / sigma, the loss of row i has the slope -scale C_i slack_i dz_i while
+    0 < slack_i - t dz_i < width, and a constant slope outside: it bends where its slack enters and leaves this
+    interval.
+    """
 
     def __init__(self, z: np.ndarray, dz: np.ndarray, cost: np.ndarray, terms: tuple, low: float, high: float):
-        self.low, self.high, self.start = low, high, np.empty(2)
-        target, beta, *numbers = terms
-        at, bend = np.empty(2 * len(z)), np.empty(2 * len(z))
-        count = loops.gather_breakpoints(z, dz, target, beta, cost, at, bend, self.start, *numbers, low, high)
-        self._at, self._bend = at[:count].copy(), bend[:count].copy()
+        target, beta, scale, width, inverse = terms
+        slack, weight = target - z + beta * inverse, scale * cost * dz
+        slope = -float(weight @ np.clip(slack - low * dz, 0.0, width))
+        bend = weight * dz
+        some = bend > 0.0
+        slack, dz, bend = slack[some], dz[some], bend[some]
+        with np.errstate(over="ignore"):
+            zero, end = slack / dz, (slack - width) / dz
+        enters, leaves = np.minimum(zero, end), np.maximum(zero, end)
+        self.low, self.start = low, np.array([slope, np.sum(bend, where=(enters < low) & (low <= leaves))])
+        at = np.concatenate((enters, leaves))
+        here = (low <= at) & (at < high)
+        self.high, self._at, self._bend = high, at[here], np.concatenate((bend, -bend))[here]
 
     def sums(self, low: float, high: float) -> np.ndarray:
-        """f8[2 + 2 BINS]: slope at `self.low`, curvature before it, and sum_breakpoints' bins over low .. high."""
-        bins = np.empty(2 * BINS)
-        loops.sum_breakpoints(self._at, self._bend, bins, low, (high - low) / BINS, BINS)
-        return np.concatenate((self.start, bins))
+        """f8[2 + 2 BINS]: slope at `self.low`, curvature before it, and two sums for each bin of low .. high.
+
+        They are those of the increases of the curvature at the bin's breakpoints, and of these times t - low.
+        """
+        here = (low <= self._at) & (self._at < high)
+        offset, bend = self._at[here] - low, self._bend[here]
+        place = np.minimum(offset * (BINS / (high - low)), BINS - 1).astype(np.int64)
+        sums = [np.bincount(place, terms, BINS) for terms in (bend, bend * offset)]
+        return np.concatenate((self.start, np.column_stack(sums).ravel()))
 
 
 def search(request: Callable[[float, float], np.ndarray], a: float, b: float) -> float:

@@ -100,7 +100,7 @@ class Augmented(Objective):
         return self.p == 1.0
 
     def breakpoint_terms(self) -> tuple:
-        """target, beta, scale, width and 1 / sigma of breakpoint_loops.py, if `piecewise_quadratic`."""
+        """target, beta, scale, width and 1 / sigma of distributed/line_search.py, if `piecewise_quadratic`."""
         return self.target, self.beta, self.sigma, self.cap / self.sigma, 1.0 / self.sigma
 
     def _dual_bound(self, g: np.ndarray, loss: float) -> float:
