@@ -58,15 +58,15 @@ def format_numbers(values: np.ndarray, digits: int) -> bytes:
     return format_rows(values.reshape(-1, 1), digits)
 
 
-def format_rows(values: np.ndarray, digits: int, end: bytes = b"\n") -> bytes:
-    """Print each row of values f8[n, k], k > 0: a blank between its numbers, and `end`, blanks and a newline."""
+def format_rows(values: np.ndarray, digits: int, closed: bool = False) -> bytes:
+    """Print each row of values f8[n, k], k > 0, on a line, with blanks between numbers and, if `closed`, at the end."""
     import numpy as np
 
     if digits not in (6, 17):
         raise ValueError(f"numbers are printed with 6 or 17 digits, not {digits}")
     front = np.ascontiguousarray(values.T, np.float64)
     no_pairs = np.zeros(len(values) + 1, np.int64), np.empty(0, np.int32), np.empty(0)
-    return b"".join(text for _, text in _pieces(front, *no_pairs, 17, digits)).replace(b" \n", end)
+    return b"".join(text for _, text in _pieces(front, *no_pairs, 17, digits, closed))
 
 
 def rows_text(
@@ -79,14 +79,18 @@ def rows_text(
     digits : of the values, 17 or WHOLE; both keep every bit
     """
     with doing("row", len(indptr) - 1) as part:
-        for part.done, text in _pieces(front, indptr, indices, values, digits, 17):
+        for part.done, text in _pieces(front, indptr, indices, values, digits, 17, True):
             yield text
 
 
 def _pieces(
-    front: np.ndarray, indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, digits: int, front_digits: int
-) -> Iterator[tuple[int, bytes]]:
-    """`rows_text` with another number of digits for the numbers in front, and how many rows are printed."""
+    front: np.ndarray, indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, digits: int, front_digits: int,
+    closed: bool,
+) -> Iterator[tuple[int, bytes]]:  # fmt: skip
+    """`rows_text` with another number of digits for the numbers in front, and how many rows are printed.
+
+    closed: whether a blank ends each row.
+    """
     from svmtool.compiled.buffers import Buffer
     from svmtool.compiled.loops.text.number_loops import DONE, UNDECIDED, support_text
 
@@ -95,16 +99,16 @@ def _pieces(
     call = support_text.bind(out, front, indptr, indices, values, state)
     status = None
     while status != DONE:
-        status = call(columns, front_digits, digits)
+        status = call(columns, front_digits, digits, closed)
         s, item, p = state.items
         yield s, bytes(out.items[:p])
         state.items[2] = 0
         if status == UNDECIDED:
             if item < columns:
-                yield s, format_one(float(front[item, s]), front_digits).encode() + b" "
+                yield s, format_one(float(front[item, s]), front_digits).encode()
             else:
                 k = int(indptr[s]) + item - columns
-                yield s, b"%d:%s " % (indices[k] + 1, format_one(float(values[k]), digits).encode())
+                yield s, b"%d:%s" % (indices[k] + 1, format_one(float(values[k]), digits).encode())
             state.items[1] = item + 1
 
 

@@ -240,10 +240,10 @@ def put_index(out, p, n):
     return p + 1
 
 
-@loop("i8(u1[], f8[], i8[], i4[], f8[], i8[], i8, i8, i8)")
-def support_text(out, coef, indptr, indices, values, state, columns, coef_digits, digits):
-    """Print each support vector's coefficients as %.{coef_digits}g and its pairs as `%d:%.{digits}g`, each followed by
-    a blank; coef_digits 6 or 17, digits 17 or WHOLE.
+@loop("i8(u1[], f8[], i8[], i4[], f8[], i8[], i8, i8, i8, i8)")
+def support_text(out, coef, indptr, indices, values, state, columns, coef_digits, digits, closed):
+    """Print each support vector's coefficients as %.{coef_digits}g and its pairs as `%d:%.{digits}g`, blanks between
+    them and, if `closed`, after them; coef_digits 6 or 17, digits 17 or WHOLE.
 
     coef is (columns, support vectors).  state: row, next coefficient or pair in it, position in out (0 for an empty
     out).  Returns DONE, FULL, or UNDECIDED at a number for slower code.
@@ -257,6 +257,9 @@ def support_text(out, coef, indptr, indices, values, state, columns, coef_digits
             if p + FEATURE_SPACE > len(out):
                 answer = FULL
                 break
+            if item > 0:
+                out[p] = BLANK
+                p += 1
             if item < columns:
                 q = put_number(out, p, coef[item * n + s], coef_digits)
             else:
@@ -265,13 +268,15 @@ def support_text(out, coef, indptr, indices, values, state, columns, coef_digits
             if q < 0:
                 answer = UNDECIDED
                 break
-            out[q] = BLANK
-            p = q + 1
+            p = q
             item += 1
         if answer == DONE and p + FEATURE_SPACE > len(out):
             answer = FULL
         if answer != DONE:
             break
+        if closed:
+            out[p] = BLANK
+            p += 1
         out[p] = NEWLINE
         p += 1
         s += 1
