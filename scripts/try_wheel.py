@@ -26,7 +26,7 @@ assert compiled.ahead_of_time(), "no compiled loops are used"
 X, y = svmtool.read_svmlight("data")[:2]
 fit = svmtool.fit(X, y, solver=2, gap=1e-6)
 assert fit.certificate.gap <= 1e-6, fit.certificate
-print(f"Python: gap {fit.certificate.gap:.1e}, {compiled._library.handle._name}")
+print(f"Python: gap {fit.certificate.gap:.1e}, {compiled._library._name}")
 """
 
 

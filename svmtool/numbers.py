@@ -6,17 +6,19 @@ import functools
 import math
 
 from svmtool.integers import parse_integer
+from svmtool.progress import doing
 
 TYPE_CHECKING = False  # svm-predict starts without `typing` and `re`, see ARCHITECTURE.md
 if TYPE_CHECKING:  # options are parsed without numpy
     import re
+    from collections.abc import Iterator
 
     import numpy as np
 
 _PLAIN = frozenset(b"0123456789+-.eE")
 _SPACE = b" \t\n\r\v\f"
 WHOLE = 8  # as a number of digits: the fewest, but at least 8, from which the same double is read
-_STEP = 8192  # numbers printed by one call of the loop
+PRINTED_BYTES = 1 << 18  # bytes of rows printed at a time
 
 
 @functools.cache
@@ -56,33 +58,58 @@ def format_numbers(values: np.ndarray, digits: int) -> bytes:
     return format_rows(values.reshape(-1, 1), digits)
 
 
-def format_rows(values: np.ndarray, digits: int, between: bytes = b" ", end: bytes = b"\n") -> bytes:
-    """Print each row of values f8[n, k], k > 0: `between` after each number but the last, which `end` follows."""
+def format_rows(values: np.ndarray, digits: int, closed: bool = False) -> bytes:
+    """Print each row of values f8[n, k], k > 0, on a line, with blanks between numbers and, if `closed`, at the end."""
     import numpy as np
-
-    from svmtool.compiled.loops.text import number_loops
 
     if digits not in (6, 17):
         raise ValueError(f"numbers are printed with 6 or 17 digits, not {digits}")
-    flat = np.ascontiguousarray(values, np.float64).reshape(-1)
-    per_row = values.shape[1]
-    step = max(1, _STEP // per_row) * per_row
-    longest = 24 + max(len(between), len(end))
-    out = np.empty(min(step, len(flat)) * longest + number_loops.FEATURE_SPACE, np.uint8)
-    state = np.zeros(2, np.int64)
-    behind = [np.frombuffer(text, np.uint8) for text in (between, end)]
-    loop = number_loops.format_values.bind(flat, out, *behind, state)
-    parts = []
-    for start in range(0, len(flat), step):
-        stop = min(start + step, len(flat))
-        while loop(stop, per_row, digits):  # the loop cannot print this number
-            i, p = state.tolist()
-            text = format_one(flat[i].item(), digits).encode() + (end if (i + 1) % per_row == 0 else between)
-            out[p : p + len(text)] = np.frombuffer(text, np.uint8)
-            state[:] = i + 1, p + len(text)
-        parts.append(out[: state[1]].tobytes())
-        state[1] = 0
-    return b"".join(parts)
+    front = np.ascontiguousarray(values.T, np.float64)
+    no_pairs = np.zeros(len(values) + 1, np.int64), np.empty(0, np.int32), np.empty(0)
+    return b"".join(text for _, text in _pieces(front, *no_pairs, 17, digits, closed))
+
+
+def rows_text(
+    front: np.ndarray, indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, digits: int
+) -> Iterator[bytes]:
+    """The text of CSR rows, a piece at a time.
+
+    front : f8 (k, rows), C order: the numbers before each row's pairs, printed as C's %.17g
+    indices : i4, from 0 on (-1 becomes 0)
+    digits : of the values, 17 or WHOLE; both keep every bit
+    """
+    with doing("row", len(indptr) - 1) as part:
+        for part.done, text in _pieces(front, indptr, indices, values, digits, 17, True):
+            yield text
+
+
+def _pieces(
+    front: np.ndarray, indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, digits: int, front_digits: int,
+    closed: bool,
+) -> Iterator[tuple[int, bytes]]:  # fmt: skip
+    """`rows_text` with another number of digits for the numbers in front, and how many rows are printed.
+
+    closed: whether a blank ends each row.
+    """
+    from svmtool.compiled.buffers import Buffer
+    from svmtool.compiled.loops.text.number_loops import DONE, UNDECIDED, support_text
+
+    columns = len(front)
+    out, state = Buffer("u1", PRINTED_BYTES), Buffer("i8", 3)
+    call = support_text.bind(out, front, indptr, indices, values, state)
+    status = None
+    while status != DONE:
+        status = call(columns, front_digits, digits, closed)
+        s, item, p = state.items
+        yield s, bytes(out.items[:p])
+        state.items[2] = 0
+        if status == UNDECIDED:
+            if item < columns:
+                yield s, format_one(float(front[item, s]), front_digits).encode()
+            else:
+                k = int(indptr[s]) + item - columns
+                yield s, b"%d:%s" % (indices[k] + 1, format_one(float(values[k]), digits).encode())
+            state.items[1] = item + 1
 
 
 def format_one(x: float, digits: int) -> str:

@@ -29,7 +29,7 @@ RANGE = b"y\n-1 1\n0 10\nx\n-1 1\n1 0 2\n2 -1 1\n+7 0.25 1e3\n"
 
 def _data(path: str) -> None:
     with open_source(path) as source:
-        parts = list(svmlight.tables(source, 64))
+        parts = [part.table() for part in svmlight.raw_tables(source, 64)]
     for table in (svmlight.read(path), *parts):
         ends = table.indptr
         sound = ends[0] == 0 and np.all(np.diff(ends) >= 0) and ends[-1] == len(table.indices) == len(table.values)
@@ -44,7 +44,7 @@ def _data(path: str) -> None:
 def _to_scale(path: str) -> None:
     reader = SlowLines(lambda text: None)
     with open_source(path) as source:
-        for _ in svmlight.tables(source, slow_line=reader.read):
+        for _ in svmlight.raw_tables(source, slow_line=reader.read):
             pass
     reader.report()
 

@@ -12,12 +12,11 @@ numba lets negative indices count from the end, which costs a test at each acces
 and bounds that are declared unsigned avoid it.  A loop allocates nothing, raises nothing and calls only other loops and
 functions marked `@helper` (numba infers the types of these calls).  Loop names are unique in the package.
 
-Three ways to run the same source:
+Two ways to run the same source:
 
 * ahead of time (the default): `build.py` compiles all loops into one shared library that does not use Python; it is
   called through ctypes, which releases the GIL.  Neither numba nor scipy is imported.
-* as an object file, if the building machine had no linker: the same machine code, loaded by llvmlite.
-* just in time, if neither matches the sources and the processor: numba with its cache on disk.  `SVMTOOL_LOOPS=jit`
+* just in time, if no library matches the sources and the processor: numba with its cache on disk.  `SVMTOOL_LOOPS=jit`
   selects it.
 
 The compiled file's name contains a checksum of the loops and of tolerances.py, so that edited loops never use old
@@ -46,6 +45,9 @@ LOOP_FOLDERS = ("cd", "kernel", "loss", "rows", "text")  # of svmtool/compiled/l
 
 # Reductions may be reordered and contracted; nan and inf keep their meaning.
 FAST_MATH = {"nsz", "arcp", "contract", "afn", "reassoc"}
+
+# Scalars and results of loops in the shared library
+KINDS = {"void": None, "i4": ctypes.c_int32, "i8": ctypes.c_int64, "u8": ctypes.c_uint64, "f8": ctypes.c_double}
 
 # Types are compared with an array's dtype by name: numpy is not imported here, so that prediction starts without it.
 TAKES = {"u4": "i4", "u8": "i8"}  # signed arrays that are accepted as unsigned
@@ -174,19 +176,26 @@ class Loop:
         this = self._for(args) if self._first else self
         entry = this.entry or this._find()
         arrays = args[: this.n_arrays]
-        return entry(*(this._addresses(arrays) if _library else this._flat(arrays)), *args[this.n_arrays :])
+        return entry(*(this._addresses(arrays) if _library is not None else this._flat(arrays)), *args[this.n_arrays :])
 
     def bind(self, *arrays) -> Callable:
         """The loop with its arrays fixed: call the result with the scalars alone."""
         this = self._for(arrays) if self._first else self
         entry = this.entry or this._find()
-        call = functools.partial(entry, *(this._addresses(arrays) if _library else this._flat(arrays)))
+        call = functools.partial(entry, *(this._addresses(arrays) if _library is not None else this._flat(arrays)))
         call.arrays = arrays  # type: ignore[attr-defined]  # keeps the arrays alive
         return call
 
     def _find(self) -> Callable:
-        self.entry = _library.entry(self) if _library else self.dispatcher()
-        return self.entry
+        if _library is None:
+            self.entry = self.dispatcher()
+            return self.entry
+        types: list[Any] = []
+        for a in self.arguments:
+            types += [ctypes.c_void_p, ctypes.c_int64] if a.endswith("[]") else [KINDS[a]]
+        self.entry = entry = _library["svmtool_" + self.name]
+        entry.restype, entry.argtypes = KINDS[self.result], types
+        return entry
 
     def numba_types(self) -> tuple:
         """The declared arguments as numba's types."""
@@ -247,44 +256,6 @@ def require_loops() -> None:
             raise NumbaMissingError(f"ERROR: {why}: compiling them needs numba: pip install 'svmtool[jit]'")
 
 
-class _SharedLibrary:
-    """Loops compiled into a shared library, called through ctypes."""
-
-    KINDS = {"void": None, "i4": ctypes.c_int32, "i8": ctypes.c_int64, "u8": ctypes.c_uint64, "f8": ctypes.c_double}
-
-    def __init__(self, path: str):
-        self.handle = ctypes.CDLL(path)
-
-    def entry(self, loop: Loop) -> Callable:
-        """The compiled function of a loop, with argument types."""
-        types: list[Any] = []
-        for a in loop.arguments:
-            types += [ctypes.c_void_p, ctypes.c_int64] if a.endswith("[]") else [self.KINDS[a]]
-        return self.function("svmtool_" + loop.name, self.KINDS[loop.result], types)
-
-    def function(self, name: str, result, types: list) -> Callable:
-        f = self.handle[name]
-        f.restype, f.argtypes = result, types
-        return f
-
-
-class _ObjectFile(_SharedLibrary):
-    """Loops compiled into an object file, loaded by llvmlite."""
-
-    def __init__(self, path: str):
-        import llvmlite.binding as llvm
-
-        llvm.initialize_native_target()
-        llvm.initialize_native_asmprinter()
-        machine = llvm.Target.from_default_triple().create_target_machine()
-        self.handle = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
-        self.handle.add_object_file(llvm.object_file.ObjectFileRef.from_path(path))
-        self.handle.finalize_object()
-
-    def function(self, name: str, result, types: list) -> Callable:
-        return ctypes.CFUNCTYPE(result, *types)(self.handle.get_function_address(name))
-
-
 def processor_level() -> str:
     """`v3` if this processor is known to have AVX2 and FMA (x86-64-v3), else `base`."""
     if not POSIX:
@@ -297,19 +268,9 @@ def processor_level() -> str:
     return "v3" if b" avx2 " in head and b" fma " in head and b" bmi2 " in head else "base"
 
 
-def library_path(kind: str, level: str | None = None) -> str:
-    """Path of the compiled loops; kind: `so` (shared library, on each system) or `o` (object file)."""
-    return os.path.join(FOLDER, f"loops-{level or processor_level()}-{checksum()}.{kind}")
-
-
-def _open_library() -> _SharedLibrary | None:
-    for kind, opener in (("so", _SharedLibrary), ("o", _ObjectFile)):
-        if MODE == "auto" and os.path.exists(path := library_path(kind)):
-            try:
-                return opener(path)
-            except ModuleNotFoundError:  # llvmlite, which loads an object file, comes with numba
-                continue
-    return None
+def library_path(level: str | None = None) -> str:
+    """Path of the compiled loops, a shared library with this ending on each system."""
+    return os.path.join(FOLDER, f"loops-{level or processor_level()}-{checksum()}.so")
 
 
 V3_FEATURES = "+sse4.2,+popcnt,+avx,+avx2,+fma,+f16c,+bmi,+bmi2,+lzcnt,+movbe"
@@ -336,6 +297,6 @@ def ahead_of_time() -> bool:
     return _library is not None
 
 
-_library = _open_library()
+_library = ctypes.CDLL(library_path()) if MODE == "auto" and os.path.exists(library_path()) else None
 if _library is None and MODE != "build":
     _prepare_jit()

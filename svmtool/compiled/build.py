@@ -2,8 +2,7 @@
 
 numba translates a loop to LLVM code.  A wrapper with a plain C signature (pointer and length for an array) is added,
 and everything else is made internal, so that the result depends only on the C mathematics library.  The build needs a
-linker but no C compiler and no Python headers.  Without a linker the object file is kept, which llvmlite can load (see
-the package's docstring).
+linker but no C compiler and no Python headers.
 
 By default the code is for the building processor: x86-64-v3 (AVX2, FMA) if it supports that, else the base
 architecture.  `--platform` is for wheels and takes the wheel's platform tag: code for each level of that architecture,
@@ -115,8 +114,9 @@ def wrapped_module(loop, machine):
     return module
 
 
-def link(object_file: str, library: str, platform: str | None) -> bool:
-    """Link with the first linker found, for a wheel with Zig or a distribution's SVMTOOL_LINKER; False without one."""
+def link(object_file: str, library: str, platform: str | None) -> None:
+    """Link with the first linker found, for a wheel with Zig or a distribution's SVMTOOL_LINKER; else OSError."""
+    why = "no linker is installed (cc, gcc, clang, ld or ld.lld)"
     linkers = [[name] for name in ("cc", "gcc", "clang", "ld", "ld.lld") if shutil.which(name)]
     if platform:
         own = os.environ.get("SVMTOOL_LINKER")
@@ -126,10 +126,9 @@ def link(object_file: str, library: str, platform: str | None) -> bool:
         command = [*linker, "-shared", "-s", *named, "-o", library, object_file, "-lm"]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode == 0:
-            return True
-    if platform:
-        raise OSError(f"linking for {platform} failed: {done.stderr.strip()}")
-    return False
+            return
+        why = done.stderr.strip()
+    raise OSError(f"linking for {platform or 'this machine'} failed: {why}")
 
 
 def target_machine(level: str, platform: str | None):
@@ -192,7 +191,7 @@ def compile_all(level: str, platform: str | None) -> list[bytes]:
 
 
 def build(folder: str, platform: str | None = None) -> list[str]:
-    """Compile all loops into `folder`; returns the paths of the libraries (or of the object file)."""
+    """Compile all loops into `folder`; returns the paths of the libraries."""
     import llvmlite.binding as llvm
 
     from svmtool.compiled import library_path, processor_level
@@ -205,13 +204,12 @@ def build(folder: str, platform: str | None = None) -> list[str]:
         whole.triple, whole.data_layout = target.triple, str(target.target_data)
         for bitcode in compile_all(level, platform):
             whole.link_in(llvm.parse_bitcode(bitcode))
-        path = os.path.join(folder, os.path.basename(library_path("so", level)))
+        path = os.path.join(folder, os.path.basename(library_path(level)))
         with tempfile.TemporaryDirectory() as scratch:
             object_file, linked = os.path.join(scratch, "loops.o"), os.path.join(scratch, "loops.so")
             with open(object_file, "wb") as f:
                 f.write(target.emit_object(whole))
-            if not link(object_file, linked, platform):
-                linked, path = object_file, path[: -len("so")] + "o"
+            link(object_file, linked, platform)
             shutil.copyfile(linked, path + ".new")
         os.replace(path + ".new", path)
         made.append(path)
@@ -227,13 +225,13 @@ def remove_others(folder: str, made: list[str]) -> None:
 
 
 def current(folder: str) -> list[str]:
-    """The loops in `folder` for this machine, if they were compiled after the last change of their sources."""
+    """The library in `folder` for this machine, if it was compiled after the last change of its sources."""
     from svmtool.compiled import FOLDER, library_path, loop_sources
 
     sources = [*loop_sources(), __file__, os.path.join(FOLDER, "__init__.py")]
-    made = [os.path.join(folder, os.path.basename(library_path(kind))) for kind in ("so", "o")]
+    made = os.path.join(folder, os.path.basename(library_path()))
     changed = max(map(os.path.getmtime, sources))
-    return [path for path in made if os.path.exists(path) and os.path.getmtime(path) > changed]
+    return [made] if os.path.exists(made) and os.path.getmtime(made) > changed else []
 
 
 def main() -> None:

@@ -100,11 +100,9 @@ class DualCoordinateDescent:
         self._turned, self._wait = 0.0, FACE_TURN_VISITS  # were last, and visits between; see _face_turn
         self._dual = self._passed = self._gained = 0.0
         self._max_visits = np.inf
-        epoch, signs = dcd_loops.dcd_epochs if data.mapped is None else dcd_loops.dcd_epoch, (y,)
-        if data.mapped is not None and data is not rows:
-            epoch, signs = dcd_loops.tube_epoch, ()
+        epoch = dcd_loops.dcd_epochs if data.mapped is None else dcd_loops.dcd_epoch
         self._epoch = epoch.bind(
-            *self.arrays, *signs, self.target, diagonal, upper, self.square_norms,
+            *self.arrays, y, self.target, diagonal, upper, self.square_norms,
             self.alpha, self.w, self.active, self._chunks, self.limits, self.state,
         )  # fmt: skip
 

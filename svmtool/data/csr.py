@@ -57,12 +57,13 @@ class CsrRows(Rows):
         self.for_each_block(lambda lo, hi: call(shift, lo, hi))
 
     def transpose_product(self, u: np.ndarray) -> np.ndarray:
-        g, _ = self._sum_over(
-            self.sum_blocks, self.d, lambda g, lo, hi: loops.csr_transpose_product(*self.csr_arrays, u, g, lo, hi)
-        )
-        if self.bias >= 0:
-            g[-1] = self.bias * float(u.sum())
-        return g
+        g = self._sums(self.sum_blocks, self.d, u, np.empty(0, np.int64))
+        return self._completed(g, self.bias, u)
+
+    def _sums(self, blocks: list[tuple[int, int]], size: int, u: np.ndarray, number: np.ndarray) -> np.ndarray:
+        """sum_i u_i x_i over blocks of rows, f8[size]; see csr_class_sums."""
+        call, m = loops.csr_class_sums, self.n_features
+        return self._sum_over(blocks, size, lambda g, lo, hi: call(*self.csr_arrays, u, number, g, m, lo, hi))[0]
 
     def twofold_margins(self, w: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         z, rest = np.empty(self.n), np.empty(self.n)
@@ -90,9 +91,7 @@ class CsrRows(Rows):
         parts, m = self.sum_blocks, self.n_features
         if len(parts) * k > row_storage.MAX_BLOCKS:
             parts = self.cut(row_storage.MAX_BLOCKS // k)
-        call = loops.csr_class_sums
-        sums, _ = self._sum_over(parts, k * m, lambda g, lo, hi: call(*self.csr_arrays, u, number, g, m, lo, hi))
-        return sums.reshape(k, m)
+        return self._sums(parts, k * m, u, number).reshape(k, m)
 
     def curvature_product(self, c: np.ndarray, v: np.ndarray) -> np.ndarray:
         shift = self.shift(v)
@@ -101,9 +100,7 @@ class CsrRows(Rows):
             self.d,
             lambda g, lo, hi: loops.csr_curvature_product(*self.csr_arrays, c, v, g, shift, lo, hi),
         )
-        if self.bias >= 0:
-            g[-1] = self.bias * total
-        return g
+        return self._completed(g, self.bias, total)
 
     def add_gram(self, c: np.ndarray, gram: np.ndarray) -> None:
         m, some = self.n_features, self._rows_between_checks
@@ -126,9 +123,7 @@ class CsrRows(Rows):
         g, _ = self._sum_over(
             self.sum_blocks, self.d, lambda g, lo, hi: loops.csr_diagonal(*self.csr_arrays, c, g, lo, hi)
         )
-        if self.bias >= 0:
-            g[-1] = self.bias * self.bias * float(c.sum())
-        return g
+        return self._completed(g, self.bias * self.bias, c)
 
     def square_norms(self) -> np.ndarray:
         norms = np.empty(self.n)

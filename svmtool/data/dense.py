@@ -16,7 +16,7 @@ from svmtool.compiled.threads import run_blocks
 from svmtool.data import row_storage
 from svmtool.data.csr import CsrRows
 from svmtool.data.row_storage import Rows
-from svmtool.data.twofold import two_sum
+from svmtool.data.twofold import summed
 
 if TYPE_CHECKING:
     from svmtool.data.mapped_arrays import MappedArrays
@@ -56,9 +56,7 @@ class DenseRows(Rows):
                 g[: self.n_features] += u[a:b] @ X
 
         g, _ = self._sum_over(self.blocks, self.d, work)
-        if self.bias >= 0:
-            g[-1] = self.bias * float(np.sum(u))
-        return g
+        return self._completed(g, self.bias, u)
 
     def twofold_margins(self, w: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         parts = [rows.twofold_margins(w, y[lo:hi]) for lo, hi, rows in self._sparse_parts()]
@@ -66,12 +64,7 @@ class DenseRows(Rows):
         return z, rest
 
     def twofold_sums(self, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        g, rest = np.zeros(self.d), np.zeros(self.d)
-        for lo, hi, rows in self._sparse_parts():
-            more, error = rows.twofold_sums(u[lo:hi])
-            g, lost = two_sum(g, more)
-            rest += lost + error
-        return g, rest
+        return summed((rows.twofold_sums(u[lo:hi]) for lo, hi, rows in self._sparse_parts()), self.d)
 
     def _sparse_parts(self) -> Iterator[tuple[int, int, CsrRows]]:
         """A block of rows at a time in CSR form."""
@@ -101,9 +94,7 @@ class DenseRows(Rows):
             return total
 
         g, total = self._sum_over(self.blocks, self.d, work)
-        if self.bias >= 0:
-            g[-1] = self.bias * total
-        return g
+        return self._completed(g, self.bias, total)
 
     def add_gram(self, c: np.ndarray, gram: np.ndarray) -> None:
         m, step = self.n_features, max(64, self.GATHER // max(self.n_features, 1))
@@ -146,9 +137,7 @@ class DenseRows(Rows):
             for lo, hi in self.pieces(*block):
                 for a, b, X in self.parts(lo, hi):
                     g[: self.n_features] += c[a:b] @ np.square(X)
-        if self.bias >= 0:
-            g[-1] = self.bias * self.bias * float(np.sum(c))
-        return g
+        return self._completed(g, self.bias * self.bias, c)
 
     def square_norms(self) -> np.ndarray:
         norms = np.empty(self.n)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.data.row_storage import Rows
-from svmtool.data.twofold import two_sum, twofold_dot
+from svmtool.data.twofold import summed, two_sum, twofold_dot
 
 
 class RepeatedRows(Rows):
@@ -52,12 +52,8 @@ class RepeatedRows(Rows):
         return y * z, y * rest
 
     def twofold_sums(self, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        g, rest = np.zeros(self.base.d), np.zeros(self.base.d)
-        for copy in self.copies(u):
-            more, error = self.base.twofold_sums(np.ascontiguousarray(copy))
-            g, lost = two_sum(g, more)
-            rest += lost + error
-        return g, rest
+        parts = (self.base.twofold_sums(np.ascontiguousarray(copy)) for copy in self.copies(u))
+        return summed(parts, self.base.d)
 
     @property
     def longest(self) -> int:

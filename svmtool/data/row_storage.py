@@ -195,6 +195,12 @@ class Rows:
         """The bias feature's contribution to x.v, the same for each row."""
         return self.bias * float(v[-1]) if self.bias >= 0 else 0.0
 
+    def _completed(self, g: np.ndarray, factor: float, terms: np.ndarray | float) -> np.ndarray:
+        """g (length d), its entry of a bias feature set to the sum of the terms times the factor."""
+        if self.bias >= 0:
+            g[-1] = factor * float(np.sum(terms))
+        return g
+
     def quadratic_forms(self, M: np.ndarray) -> np.ndarray:
         """x_i'M x_i with the bias feature, length n, for a symmetric M (d x d)."""
         forms = self._plain_forms(np.ascontiguousarray(M[: self.n_features, : self.n_features]))

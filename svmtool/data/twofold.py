@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -15,6 +16,15 @@ def two_sum(a: np.ndarray | float, b: np.ndarray | float) -> tuple:
     t = s - a
     error = (a - (s - t)) + (b - t)
     return s, np.where(np.isfinite(error), error, 0.0)
+
+
+def summed(parts: Iterable[tuple[np.ndarray, np.ndarray]], d: int) -> tuple[np.ndarray, np.ndarray]:
+    """The sum of vectors of length d that have their rounding errors beside them, and its own."""
+    g, rest = np.zeros(d), np.zeros(d)
+    for more, error in parts:
+        g, lost = two_sum(g, more)
+        rest += lost + error
+    return g, rest
 
 
 def twofold_dot(a: np.ndarray | float, b: np.ndarray) -> tuple[float, float]:

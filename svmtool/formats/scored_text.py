@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from svmtool.compiled import threads
 from svmtool.compiled.buffers import Buffer
-from svmtool.compiled.loops.text.decision_loops import score_lines
+from svmtool.compiled.loops.text.decision_loops import decide, score_lines
 from svmtool.compiled.loops.text.text_loops import SOME_LABELLED
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats.source import LineReader, Source
@@ -128,7 +128,7 @@ def _score(
             rest = None if lines is not None else _without_additions(text, stop, model, name, form)
             return rest or _failed(e)
         scored.labels.items[row] = label
-        _decide_row(scored.decisions.items, row, indices, values, model, rho)
+        _decide_row(scored, row, indices, values, model, rho)
         state.items[0], state.items[1] = at + len(line) + 1, row + 1
         state.items[2] = max(largest, indices[-1] if indices else 0)
     n = state.items[1]
@@ -161,23 +161,14 @@ def _without_additions(text: Buffer, stop: int, model: LinearModel, name: str, f
     return scored
 
 
-def _decide_row(out: Any, row: int, indices: list[int], values: list[float], model: LinearModel, rho: float) -> None:
+def _decide_row(
+    scored: Scored, row: int, indices: list[int], values: list[float], model: LinearModel, rho: float
+) -> None:  # fmt: skip
     """The sums of score_lines for a row that only slow_line can parse."""
-    columns, bias = model.columns, model.bias
-    for c in range(columns):
-        out[row * columns + c] = 0.0
-    known = [(index, value) for index, value in zip(indices, values, strict=True) if index <= model.n_features]
-    for index, value in [*known, (model.n_features + 1, bias)] if bias >= 0 else known:
-        for c, w in _weights_of(model.W, index - 1, columns):
-            out[row * columns + c] += w * value
-    for c in range(columns):
-        out[row * columns + c] -= rho
-
-
-def _weights_of(W: Any, j: int, columns: int) -> Iterator[tuple[int, float]]:
-    """Columns and weights of feature j."""
-    starts, places, values = weight_arrays(W)
-    if starts.size:
-        lo, hi = starts[j], starts[j + 1]
-        return zip(places[lo:hi].tolist(), values[lo:hi].tolist(), strict=True)
-    return enumerate(values.items[j * columns : (j + 1) * columns])
+    columns, n = model.columns, len(indices)
+    ends, places, numbers, out = Buffer("i8", 2), Buffer("i4", n), Buffer("f8", n), Buffer("f8", columns)
+    ends.items[1] = n
+    for k, index in enumerate(indices):
+        places.items[k], numbers.items[k] = index - 1, values[k]
+    decide(ends, places, numbers, *weight_arrays(model.W), out, columns, model.n_features, model.bias, rho, 0, 1)
+    scored.decisions.items[row * columns : (row + 1) * columns] = out.items[:columns]

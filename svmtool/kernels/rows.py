@@ -209,7 +209,7 @@ def exact_sum(problem: KernelProblem, coef: np.ndarray) -> np.ndarray:
     if rows is None or problem.kernel.kind != LINEAR:
         return problem.points.sums(coef)
     used = np.flatnonzero(coef)
-    w, rest, f = np.zeros(rows.d), np.zeros(rows.d), np.empty(rows.n)
-    pair_weights(*rows.take(used).as_csr().csr_arrays, coef[used], np.array([0, len(used)]), w, rest, 1, 1)
-    rows.margins(w + rest, np.ones(rows.n), f)
+    w, f = np.zeros(rows.d), np.empty(rows.n)
+    pair_weights(*rows.take(used).as_csr().csr_arrays, coef[used], np.array([0, len(used)]), w, np.zeros(rows.d), 1, 1)
+    rows.margins(w, np.ones(rows.n), f)
     return f

@@ -18,7 +18,7 @@ BLOCKS, BLOCK_DENSITY = 4, 2  # blocks of rows transposed in parallel, and the l
 
 
 class Columns:
-    """Sparse rows stored by columns; the bias feature follows as the last of `d` columns."""
+    """Sparse rows stored by columns, the bias feature as the last of `d` columns."""
 
     def __init__(self, rows: Rows):
         self.n, self.bias, m = rows.n, rows.bias, rows.n_features
@@ -32,14 +32,14 @@ class Columns:
 
     def _turn_dense(self, rows: DenseRows) -> None:
         """Every column has every row, zeros included."""
-        self.starts = np.arange(self.n_features + 1) * self.n
-        self.row_numbers = np.tile(np.arange(self.n, dtype=np.int32), self.n_features)
-        turned = np.empty((self.n_features, self.n))
+        self.starts = np.arange(self.d + 1) * self.n
+        self.row_numbers = np.tile(np.arange(self.n, dtype=np.int32), self.d)
+        turned = np.full((self.d, self.n), self.bias)
         step = max(1, BLOCK_WORK // max(self.n_features, 1))
 
         def work(b: int) -> None:
             for lo, hi in rows.pieces(b * step, min((b + 1) * step, self.n)):
-                turned[:, lo:hi] = rows.X[lo:hi].T
+                turned[: self.n_features, lo:hi] = rows.X[lo:hi].T
 
         run_blocks(work, -(-self.n // step))
         self.values = turned.reshape(-1)
@@ -50,10 +50,13 @@ class Columns:
         counts = np.zeros((len(blocks), m), np.int64)
         count, fill = l1_loops.count_columns, l1_loops.fill_columns
         run_blocks(lambda b: count(rows.indptr, rows.indices, counts[b], *blocks[b]), len(blocks))
-        self.starts = np.zeros(m + 1, np.int64)
-        np.cumsum(counts.sum(axis=0), out=self.starts[1:])
-        at = self.starts[:-1] + np.cumsum(counts, axis=0) - counts  # start of each block's part of each column
+        self.starts = np.full(self.d + 1, self.n, np.int64)
+        self.starts[0], self.starts[1 : m + 1] = 0, counts.sum(axis=0)
+        np.cumsum(self.starts, out=self.starts)
+        at = self.starts[:m] + np.cumsum(counts, axis=0) - counts  # start of each block's part of each column
         self.row_numbers, self.values = np.empty(self.starts[-1], np.int32), np.empty(self.starts[-1])
+        if self.bias >= 0:
+            self.row_numbers[self.starts[m] :], self.values[self.starts[m] :] = np.arange(self.n), self.bias
         data, lists = rows.csr_arrays, (self.row_numbers, self.values)
         run_blocks(lambda b: fill(*data, at[b], *lists, *blocks[b]), len(blocks))
 
@@ -67,16 +70,13 @@ class Columns:
 
     def products(self, u: np.ndarray) -> np.ndarray:
         """X'u, f8[d]; u f8[n]."""
-        g = self._face.products(u)
-        return g if self.bias < 0 else np.append(g, self.bias * float(np.sum(u)))
+        return self._face.products(u)
 
     transpose_product = products
 
     def margins(self, w: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
         """z_i = y_i x_i.w; columns of zero weights are skipped."""
-        np.multiply(y, self._face.sum(w[: self.n_features]), out=z)
-        if self.bias >= 0:
-            z += self.bias * float(w[-1]) * y
+        np.multiply(y, self._face.sum(w), out=z)
 
     def some_by_rows(self, chosen: np.ndarray) -> CsrRows:
         """The features `chosen` (i8, ascending, without the bias feature) and the bias feature, as rows."""
@@ -85,10 +85,9 @@ class Columns:
 
     def weighted(self, chosen: np.ndarray, c: np.ndarray) -> WeightedColumns:
         """The columns `chosen` (i8, ascending), row i multiplied by the square root of c_i (f8[n])."""
-        lengths = np.diff(self.starts, append=self.starts[-1] + self.n)[chosen]
-        out = WeightedColumns(self.n, len(chosen), int(np.sum(lengths)))
+        out = WeightedColumns(self.n, len(chosen), int(np.sum(np.diff(self.starts)[chosen])))
         l1_loops.gather_columns(
-            self.starts, self.row_numbers, self.values, np.sqrt(c), chosen, *out.arrays, out.square_norms, self.bias
+            self.starts, self.row_numbers, self.values, np.sqrt(c), chosen, *out.arrays, out.square_norms
         )
         return out
 

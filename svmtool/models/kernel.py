@@ -237,7 +237,6 @@ class KernelScores:
             self.W, rest = (Buffer("f8", self.n_places * self.pairs) for _ in range(2))
             support = self.indptr, self.places, self.values, self.coef, self.ends
             kernel_loops.pair_weights(*support, self.W, rest, self.columns, self.pairs)
-            kernel_loops.add_rest(self.W, rest)
 
     def unfit_row(self, rows) -> int:
         """The first row that does not have the values that a precomputed kernel needs; -1 for none."""

@@ -57,8 +57,7 @@ class Kernel(namedtuple("Kernel", ("kind", "gamma", "degree", "coef0"), defaults
         if self.kind == RBF and (left.size != n or right.size != m):
             raise ValueError(f"square norms of {left.size} and {right.size} rows for a block of {n} x {m}")
         pairs = self.near(P, left, right) if self.kind == RBF and apart is not None else ()
-        finish = kernel_loops.finish_kernel if P.dtype.itemsize == 8 else kernel_loops.finish_kernel_single
-        call = finish.bind(P, left, right)
+        call = kernel_loops.finish_kernel.bind(P, left, right)
         step = max(1, FINISHED_VALUES // max(1, m))
 
         def work(b: int) -> None:

@@ -21,7 +21,7 @@ from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats import output
 from svmtool.formats.source import Source, open_source
 from svmtool.formats.svmlight.slow_line import SPACE, advice, parse_line
-from svmtool.formats.svmlight.table import tables
+from svmtool.formats.svmlight.table import RawTable, raw_tables
 from svmtool.numbers import format_numbers, format_one, number_length
 from svmtool.progress import doing
 from svmtool.scaling import ranges
@@ -53,8 +53,8 @@ def run(options, warn: Callable[[str], None]) -> bool:
             reader = SlowLines(warn)
             shape = ShapeOfData(None if restored is None else restored.index - 1)
             with doing("reading ranges", source=source):
-                for table in tables(source, slow_line=reader.read, form=SOME_LABELLED):
-                    shape.add(table)
+                for table in raw_tables(source, slow_line=reader.read, form=SOME_LABELLED):
+                    shape.add(table.table())
             shape.finish()
             reader.report()
             y, limits = _factors(options, restored, shape, warn)
@@ -141,7 +141,7 @@ def _write(source: Source, reader: SlowLines, shape: ShapeOfData, y, limits) -> 
     writer = RowWriter(shape, limits)
     rows = 0
     with output.replacing("-") as file:
-        for table in tables(source, slow_line=reader.read, form=SOME_LABELLED):
+        for table in map(RawTable.table, raw_tables(source, slow_line=reader.read, form=SOME_LABELLED)):
             if rows + len(table) > shape.rows or table.n_features > shape.n_features:
                 break
             try:

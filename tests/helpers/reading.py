@@ -12,7 +12,7 @@ from svmtool.formats.svmlight import table
 def blocks(path: str, chunk: int = table.CHUNK_BYTES) -> Iterator[Dataset]:
     """Yield Datasets of about `chunk` bytes of text each."""
     with open_source(path) as source:
-        yield from table.tables(source, chunk)
+        yield from map(table.RawTable.table, table.raw_tables(source, chunk))
 
 
 def rows_in(data: Dataset) -> list[tuple[float, dict[int, float]]]:

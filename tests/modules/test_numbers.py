@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from svmtool import numbers
-from svmtool.formats.svmlight.table import rows_text
 
 rng = np.random.default_rng(5)
 
@@ -46,7 +45,7 @@ def test_as_many_digits_as_the_number_has(group):
     values = np.asarray(GROUPS[group], float)
     values = values[np.isfinite(values)]
     n = len(values)
-    text = b"".join(rows_text(np.zeros((1, n)), np.arange(n + 1), np.zeros(n, np.int32), values, numbers.WHOLE))
+    text = b"".join(numbers.rows_text(np.zeros((1, n)), np.arange(n + 1), np.zeros(n, np.int32), values, numbers.WHOLE))
     found = [line.split(":")[1].strip() for line in text.decode().splitlines()]
     assert found == [next(t for k in range(8, 18) if float(t := f"{x:.{k}g}") == x) for x in values.tolist()]
     assert np.array([float(t) for t in found]).tobytes() == values.tobytes()

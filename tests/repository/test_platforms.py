@@ -109,8 +109,9 @@ def test_commands_and_python_run_without_what_linux_has(system, tmp_path):
     start = WINDOWS if system == "windows" else MACOS + "from svmtool import compiled\n"
     # the loops of this machine stand for those of the other
     found = f"""
+import ctypes
 if compiled._library is None:
-    compiled._library = compiled._SharedLibrary({library_path("so")!r})
+    compiled._library = ctypes.CDLL({library_path()!r})
 """
     work = f"""
 assert command("train", "-q", "-s", "2", {str(DATA)!r}, "model") == 0

@@ -186,18 +186,10 @@ def _made(arrays: dict) -> State:
 
 def _packed(grams: Sequence[np.ndarray], m: int) -> np.ndarray:
     """The upper triangles of symmetric matrices of order m, row by row; one row of the result for each matrix."""
-    packed = np.empty((len(grams), m * (m + 1) // 2))
-    for gram, row in zip(grams, packed, strict=True):
-        at = 0
-        for i in range(m):
-            row[at : at + m - i] = gram[i, i:]
-            at += m - i
-    return packed
+    upper = np.tri(m, dtype=bool).T
+    return np.reshape([gram[upper] for gram in grams], (len(grams), m * (m + 1) // 2))
 
 
 def _unpack(packed: np.ndarray, gram: np.ndarray) -> None:
     """Fill the upper triangle of gram from `packed`, row by row."""
-    m, at = len(gram), 0
-    for i in range(m):
-        gram[i, i:] = packed[at : at + m - i]
-        at += m - i
+    gram[np.tri(len(gram), dtype=bool).T] = packed

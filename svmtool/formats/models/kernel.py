@@ -26,11 +26,11 @@ from svmtool.errors import DataError, ModelError, clipped
 from svmtool.formats.models.text import PADDING, ModelText, NotText, Scanner, load, notes_text, write_text
 from svmtool.formats.source import END_OF_LINE, MAX_LINE
 from svmtool.formats.svmlight.slow_line import BLANKS, parse_line
-from svmtool.formats.svmlight.table import RawTable, joined_raw, parse_text, rows_text
+from svmtool.formats.svmlight.table import RawTable, joined_raw, parse_text
 from svmtool.models.kernel import CLASSIFIER_TYPES, DENSITY_MARKS, SVM_TYPES, KernelModel
 from svmtool.models.kernel_functions import NAMES, PRECOMPUTED, RBF, WITH_COEF0, WITH_DEGREE, WITH_GAMMA, Kernel
 from svmtool.models.linear import NO_CLASSES, OVERFLOWN
-from svmtool.numbers import WHOLE, format_one, parse_number
+from svmtool.numbers import WHOLE, format_one, parse_number, rows_text
 
 TOO_SHORT = "ERROR: fscanf failed to read model"
 KERNELS_WITH = {"degree": WITH_DEGREE, "gamma": WITH_GAMMA, "coef0": WITH_COEF0}  # the kernels that use a parameter

@@ -93,4 +93,4 @@ def _weight_lines(W):
     step = max(1, CHUNK_WEIGHTS // columns)
     for piece in W.pieces() if hasattr(W, "pieces") else (W,):
         for first in range(0, piece.shape[0], step):
-            yield format_rows(piece[first : first + step], 17, b" ", b" \n")
+            yield format_rows(piece[first : first + step], 17, closed=True)

@@ -22,7 +22,7 @@ import numpy as np
 
 from svmtool import systems
 from svmtool.compiled import threads
-from svmtool.compiled.loops.rows.array_loops import check_indices, check_values, sum_words
+from svmtool.compiled.loops.rows.array_loops import sum_words
 from svmtool.data.dataset import Dataset
 from svmtool.data.mapped_arrays import MappedArrays
 from svmtool.formats.source import Source
@@ -232,19 +232,23 @@ def _check_arrays(table: Dataset, sums: dict[str, int], mapped: MappedArrays) ->
     if not fine:
         raise UnfitError("indptr is damaged")
     pieces = _pieces(indptr)
-    found = np.zeros((len(pieces), 5), np.uint64)
-    bits = table.values.view(np.uint64)
+    found, largest = np.zeros((len(pieces), 4), np.uint64), np.zeros(len(pieces))
 
     def verify(b: int) -> None:
         lo, hi = pieces[b]
-        check_indices(indptr, table.indices, found[b, :3], lo, hi)
-        check_values(bits, found[b, 3:], int(indptr[lo]), int(indptr[hi]))
+        start, stop = int(indptr[lo]), int(indptr[hi])
+        indices, values = table.indices[start:stop].view(np.uint32), table.values[start:stop]
+        falls = indices[1:] <= indices[:-1]
+        begins = indptr[lo + 1 : hi] - start  # of other rows, where indices may fall
+        falls[begins[(begins > 0) & (begins < len(indices))] - 1] = False
+        features = int(indices.max()) + 1 if len(indices) else 0
+        found[b] = _checksum(indices, start), _checksum(values, start), np.count_nonzero(falls), features
+        largest[b] = np.abs(values).max(initial=0.0)
         mapped.check()
 
     threads.run_blocks(verify, len(pieces))
-    index_sum, falls, value_sum = (int(found[:, k].sum()) for k in (0, 2, 3))
-    table.largest = float(found[:, 4].max(initial=0).view(np.float64))
-    features = int(found[:, 1].max(initial=0)) + 1 if len(table.indices) else 0
+    index_sum, value_sum, falls, _ = found.sum(axis=0).tolist()
+    table.largest, features = float(largest.max(initial=0.0)), int(found[:, 3].max(initial=0))
     if index_sum != sums["indices"] or falls or features != table.n_features:
         raise UnfitError("indices is damaged")
     if value_sum != sums["values"] or not math.isfinite(table.largest):

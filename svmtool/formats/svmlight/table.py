@@ -25,20 +25,17 @@ from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats.source import END_OF_LINE, MAX_LINE, LineReader, Source, open_source, partial_line_error, too_long
 from svmtool.formats.svmlight import additions
 from svmtool.formats.svmlight.additions import NO_QUERY
-from svmtool.numbers import format_one
+from svmtool.numbers import rows_text
 from svmtool.progress import doing
 from svmtool.tolerances import MIB
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from svmtool.data.dataset import Dataset
     from svmtool.data.label_sets import LabelSets
 
 BLOCK_BYTES = MIB  # bytes of text that a thread parses at a time; fits the second-level cache
 STREAM_BLOCK_BYTES = 1 << 18  # the same for a chunk in memory
 CHUNK_BYTES = 1 << 22  # bytes of a stream read at a time
-PRINTED_BYTES = 1 << 18  # bytes of rows printed at a time
 NO_MARKS = [0, 0, -1, 0]  # count_marks of an empty text
 
 LineParser = Callable[[bytes, int, str], tuple[float | list[float], list[int], list[float]]]
@@ -270,23 +267,15 @@ def padded(data: bytes) -> Buffer:
     return text
 
 
-def tables(
-    source: Source, chunk: int = CHUNK_BYTES, slow_line: LineParser | None = None, form: int = LABELLED
-) -> Iterator[Dataset]:
-    """Yield Datasets of about `chunk` bytes of text each, read in sequence from the source's position.
-
-    slow_line(line, number, file) -> (label, indices, values) parses lines that the compiled loop rejects; the default
-    is slow_line.parse_line.
-    """
-    for raw in raw_tables(source, chunk, slow_line, form=form):
-        yield raw.table()
-
-
 def raw_tables(
     source: Source, chunk: int = CHUNK_BYTES, slow_line: LineParser | None = None, first_index: int = 1,
     longest: int = MAX_LINE, *, form: int = LABELLED, dtype: str = "f8",
 ) -> Iterator[RawTable]:  # fmt: skip
-    """As `tables`, but yields RawTables, without numpy; longest: limit of the length of a line longer than a chunk."""
+    """Yield tables of about `chunk` bytes of text each, read in sequence from the source's position, without numpy.
+
+    slow_line(line, number, file) -> (label, indices, values) parses lines that the compiled loop rejects; the default
+    is slow_line.parse_line.  longest: limit of the length of a line longer than a chunk.
+    """
     reader, first_line, text = LineReader(source, chunk, longest), 0, None
     while not reader.ended:
         limits.check()
@@ -384,37 +373,6 @@ def cut_into_pieces(facts: list[list[int]], block: int, size: int, unfinished: b
         Piece(a[0], z[0], (a[1], z[1]), (a[2], z[2])) for a, z in zip(cuts[:-1], cuts[1:], strict=True) if a[0] < z[0]
     ]
     return found, rows, pairs
-
-
-def rows_text(
-    front: np.ndarray, indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, digits: int
-) -> Iterator[bytes]:
-    """The text of CSR rows, a piece at a time.
-
-    front : f8 (k, rows), C order: the numbers before each row's pairs, printed as C's %.17g
-    indices : i4, from 0 on (-1 becomes 0)
-    digits : of the values, 17 or WHOLE; both keep every bit
-    """
-    from svmtool.compiled.loops.text.number_loops import DONE, UNDECIDED, support_text
-
-    columns = len(front)
-    out, state = Buffer("u1", PRINTED_BYTES), Buffer("i8", 3)
-    call = support_text.bind(out, front, indptr, indices, values, state)
-    status = None
-    with doing("row", len(indptr) - 1) as part:
-        while status != DONE:
-            status = call(columns, digits)
-            s, item, p = state.items
-            part.done = s
-            yield bytes(out.items[:p])
-            state.items[2] = 0
-            if status == UNDECIDED:
-                if item < columns:
-                    yield format_one(float(front[item, s]), 17).encode() + b" "
-                else:
-                    k = int(indptr[s]) + item - columns
-                    yield b"%d:%s " % (indices[k] + 1, format_one(float(values[k]), digits).encode())
-                state.items[1] = item + 1
 
 
 def write(path: str, data: Dataset) -> None:

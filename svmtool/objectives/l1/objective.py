@@ -104,7 +104,7 @@ class L1Objective:
         """
         o, c = self.losses, self.columns()
         terms = 2.0 * o.cost * o.y, self.penalty, w, order, z
-        return l1_loops.hinge2_column_epoch(c.starts, c.row_numbers, c.values, *terms, c.bias)
+        return l1_loops.hinge2_column_epoch(c.starts, c.row_numbers, c.values, *terms)
 
     def _dual_value(self, g: np.ndarray) -> tuple[float, tuple[float, float]]:
         """The dual value of the best feasible multiple of the losses' slopes, g their sum_i u_i x_i (length d).
@@ -240,8 +240,7 @@ class L1Objective:
         """Of an epoch of coordinate descent over the columns `chosen`."""
         if self._columns is None:
             return 2.0 * systems.VISIT_NS * self.rows.nnz * len(chosen) / max(self.d, 1)
-        lengths = np.diff(self._columns.starts, append=self._columns.starts[-1] + self.n)
-        return 2.0 * systems.VISIT_NS * float(np.sum(lengths[chosen]))
+        return 2.0 * systems.VISIT_NS * float(np.sum(np.diff(self._columns.starts)[chosen]))
 
     def descent_work(self, chosen: np.ndarray) -> float:
         """Of `epoch` over the weights `chosen`."""

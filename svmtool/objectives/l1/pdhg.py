@@ -69,7 +69,7 @@ class L1Pdhg:
         self._rows, self._columns = chosen, columns
         everything = len(chosen) == self.n and len(columns) == rows.n_features
         part = rows if everything else rows.take(chosen).columns(columns)
-        by_column = Columns(part)
+        by_column = Columns(part.without_bias())
         matrix = by_column.starts, by_column.row_numbers, by_column.values, *part.csr_arrays
         sizes = CsrRows(part.indptr, part.indices, np.abs(part.values), len(columns))
         ones, of_rows = np.ones(len(chosen)), np.empty(len(chosen))

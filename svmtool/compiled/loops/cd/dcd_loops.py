@@ -72,6 +72,55 @@ def range_of(limits):
     return max(largest - smallest, max(abs(largest), abs(smallest))) if largest >= smallest else 0.0
 
 
+@helper(fast=True)
+def visit(indices, values, y, target, diagonal, upper, square_norms, alpha, w, i, start, stop, above, below, bias):
+    """Minimise over variable i; returns its projected gradient before, and whether it is shrunk instead."""
+    old = alpha[i]
+    gradient = y[i] * product_of_row(indices, values, w, start, stop, bias) - target[i] + old * diagonal[i]
+    projected = gradient
+    if old == 0.0:
+        if gradient > above:
+            return projected, True
+        if gradient > 0.0:
+            projected = 0.0
+    elif old >= upper[i]:
+        if gradient < below:
+            return projected, True
+        if gradient < 0.0:
+            projected = 0.0
+    if projected != 0.0:
+        alpha[i] = min(max(old - gradient / max(square_norms[i] + diagonal[i], 1e-300), 0.0), upper[i])
+        add_multiple(indices, values, w, (alpha[i] - old) * y[i], start, stop, bias)
+    return projected, False
+
+
+@helper(fast=True)
+def visit_tube(
+    indices, values, target, diagonal, upper, square_norms, alpha, w, i, stored, start, stop, above, below, bias
+):  # fmt: skip
+    """`visit` of both variables of row i, i and i + stored; at most one of them is above zero at all times."""
+    old = alpha[i] - alpha[i + stored]
+    total = product_of_row(indices, values, w, start, stop, bias) + diagonal[i] * old
+    over = total - target[i]  # slope in alpha_i - alpha'_i above zero, ...
+    under = total + target[i + stored]  # ... and below zero, which is smaller
+    if old == 0.0:
+        if over > above and under < -above:  # inside the tube
+            return over, True
+        projected = min(over, -under, 0.0)
+    else:
+        projected = over if old > 0.0 else -under
+        if abs(old) >= upper[i]:
+            if projected < below:  # outside the tube
+                return projected, True
+            projected = max(projected, 0.0)
+    if projected != 0.0:
+        curvature = max(square_norms[i] + diagonal[i], 1e-300)
+        alpha[i] = min(max(old - over / curvature, 0.0), upper[i])
+        alpha[i + stored] = min(max(under / curvature - old, 0.0), upper[i])
+        add_multiple(indices, values, w, alpha[i] - alpha[i + stored] - old, start, stop, bias)
+    return projected, False
+
+
 @loop(
     "void(u8[], u4|u8[], f8|f4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], u8[], f8, u8, u8, u8)",
     fast=True,
@@ -83,124 +132,53 @@ def dcd_epoch(
     """Chunks first .. last - 1, in random order, of one epoch over the active variables, with shrinking.
 
     target is t, diagonal D, upper U; square_norms_i = |x_i|^2 with the bias feature; w (d, plus the bias's weight
-    where bias >= 0) = sum alpha_i y_i x_i is updated.  active[:state[0]] are the rows to visit, ascending; shrunk rows
-    are removed at the end of the epoch and state[0] is reduced.  A chunk is `chunk` successive active rows, which is
-    faster than single rows in random order.  chunks: scratch, one entry for each chunk; state[1]: random state;
-    state[2]: rows shrunk so far in this epoch.  limits[0], limits[1]: shrinking thresholds on the gradient at the lower
-    and upper bound, set at the end for the next epoch; limits[2], limits[3] receive the largest and smallest projected
-    gradient of this epoch.
+    where bias >= 0) = sum alpha_i y_i x_i is updated.  Of tubes y, target, diagonal, upper and alpha have two entries
+    for each row, upper and lower side, of which diagonal and upper are equal; square_norms has one.
+    active[:state[0]] are the rows to visit, ascending; shrunk rows are removed at the end of the epoch and state[0] is
+    reduced.  A chunk is `chunk` successive active rows, which is faster than single rows in random order.  chunks:
+    scratch, one entry for each chunk; state[1]: random state; state[2]: rows shrunk so far in this epoch.  limits[0],
+    limits[1]: shrinking thresholds on the gradient at the lower and upper bound, set at the end for the next epoch, of
+    tubes multiplied by TUBE_THRESHOLD_FACTOR; limits[2], limits[3] receive the largest and smallest projected gradient
+    of this epoch, limits[4] the sum of their sizes.
     """
     rows = state[0]
     n_chunks = (rows + chunk - ONE) // chunk
     if first == ZERO:
         begin(n_chunks, chunks, limits, state)
-    largest = limits[2]
-    smallest = limits[3]
-    above, below = limits[0], limits[1]
-    gone = np.uint64(len(y))  # marks a shrunk row
+    stored = np.uint64(len(indptr)) - ONE  # marks a shrunk row
+    tube = stored < len(y)
+    largest, smallest, size = limits[2], limits[3], limits[4]
+    factor = TUBE_THRESHOLD_FACTOR if tube else 1.0
+    above, below = factor * limits[0], factor * limits[1]
     shrunk = state[2]
     for c in range(first, min(last, n_chunks)):
         drawn = chunks[c]
         for s in range(drawn * chunk, min(rows, (drawn + ONE) * chunk)):
             i = active[s]
-            start = indptr[i]
-            stop = indptr[i + ONE]
-            total = product_of_row(indices, values, w, start, stop, bias)
-            gradient = y[i] * total - target[i] + alpha[i] * diagonal[i]
-            projected = gradient
-            if alpha[i] == 0.0:
-                if gradient > above:  # shrink at zero
-                    active[s] = gone
-                    shrunk += ONE
-                    continue
-                if gradient > 0.0:
-                    projected = 0.0
-            elif alpha[i] >= upper[i]:
-                if gradient < below:  # shrink at the upper bound
-                    active[s] = gone
-                    shrunk += ONE
-                    continue
-                if gradient < 0.0:
-                    projected = 0.0
-            if projected > largest:
-                largest = projected
-            if projected < smallest:
-                smallest = projected
-            if projected != 0.0:
-                old = alpha[i]
-                alpha[i] = min(max(old - gradient / max(square_norms[i] + diagonal[i], 1e-300), 0.0), upper[i])
-                add_multiple(indices, values, w, (alpha[i] - old) * y[i], start, stop, bias)
-    limits[2], limits[3] = largest, smallest
-    state[2] = shrunk
-    if last >= n_chunks:
-        finish(active, rows, gone, limits, state)
-
-
-@loop(
-    "void(u8[], u4|u8[], f8|f4[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], u8[], f8, u8, u8, u8)",
-    fast=True,
-)
-def tube_epoch(
-    indptr, indices, values, target, diagonal, upper, square_norms, alpha, w, active, chunks, limits, state, bias,
-    chunk, first, last,
-):  # fmt: skip
-    """`dcd_epoch` for tubes: target and alpha have two entries for each row, upper and lower side; square_norms one.
-
-    The thresholds are multiplied by TUBE_THRESHOLD_FACTOR.  diagonal and upper are equal on both sides; at most one of
-    the two variables is above zero, initially and at all times.  limits[4] receives the sum of |projected gradient|.
-    """
-    rows = state[0]
-    n_chunks = (rows + chunk - ONE) // chunk
-    if first == ZERO:
-        begin(n_chunks, chunks, limits, state)
-    largest = limits[2]
-    smallest = limits[3]
-    size = limits[4]
-    above, below = TUBE_THRESHOLD_FACTOR * limits[0], TUBE_THRESHOLD_FACTOR * limits[1]
-    stored = np.uint64(len(indptr)) - ONE
-    gone = stored  # marks a shrunk row
-    shrunk = state[2]
-    for c in range(first, min(last, n_chunks)):
-        drawn = chunks[c]
-        for s in range(drawn * chunk, min(rows, (drawn + ONE) * chunk)):
-            i = active[s]
-            start = indptr[i]
-            stop = indptr[i + ONE]
-            total = product_of_row(indices, values, w, start, stop, bias)
-            old = alpha[i] - alpha[i + stored]
-            total += diagonal[i] * old
-            over = total - target[i]  # slope in alpha_i - alpha'_i above zero, ...
-            under = total + target[i + stored]  # ... and below zero, which is smaller
-            if old == 0.0:
-                if over > above and under < -above:  # shrink inside the tube
-                    active[s] = gone
-                    shrunk += ONE
-                    continue
-                projected = min(over, -under, 0.0)
+            start, stop = indptr[i], indptr[i + ONE]
+            if tube:
+                projected, shrinks = visit_tube(
+                    indices, values, target, diagonal, upper, square_norms, alpha, w, i, stored, start, stop, above,
+                    below, bias,
+                )  # fmt: skip
             else:
-                projected = over if old > 0.0 else -under
-                if abs(old) >= upper[i]:
-                    if projected < below:  # shrink outside the tube
-                        active[s] = gone
-                        shrunk += ONE
-                        continue
-                    projected = max(projected, 0.0)
+                projected, shrinks = visit(
+                    indices, values, y, target, diagonal, upper, square_norms, alpha, w, i, start, stop, above, below,
+                    bias,
+                )  # fmt: skip
+            if shrinks:
+                active[s] = stored
+                shrunk += ONE
+                continue
             size += abs(projected)
             if projected > largest:
                 largest = projected
             if projected < smallest:
                 smallest = projected
-            if projected != 0.0:
-                curvature = max(square_norms[i] + diagonal[i], 1e-300)
-                up = min(max(old - over / curvature, 0.0), upper[i])
-                down = min(max(under / curvature - old, 0.0), upper[i])
-                alpha[i] = up
-                alpha[i + stored] = down
-                add_multiple(indices, values, w, up - down - old, start, stop, bias)
     limits[2], limits[3], limits[4] = largest, smallest, size
     state[2] = shrunk
     if last >= n_chunks:
-        finish(active, rows, gone, limits, state)
+        finish(active, rows, stored, limits, state)
 
 
 @loop(
@@ -211,23 +189,16 @@ def dcd_epochs(
     indptr, indices, values, y, target, diagonal, upper, square_norms, alpha, w, active, chunks, limits, state, bias,
     chunk, max_epochs, range_tol, max_rows,
 ):  # fmt: skip
-    """At most `max_epochs` times `dcd_epoch`, or `tube_epoch` where a row has two variables; returns how many.
+    """At most `max_epochs` times `dcd_epoch`; returns how many.
 
     Ends once the projected gradients' range is at most `range_tol`, or `max_rows` rows, state[3], are visited.
     """
-    stored = np.uint64(len(indptr)) - ONE
     for count in range(max_epochs):
         state[3] += state[0]
-        if stored < len(y):
-            tube_epoch(
-                indptr, indices, values, target, diagonal, upper, square_norms, alpha, w, active, chunks, limits,
-                state, bias, chunk, ZERO, stored,
-            )  # fmt: skip
-        else:
-            dcd_epoch(
-                indptr, indices, values, y, target, diagonal, upper, square_norms, alpha, w, active, chunks, limits,
-                state, bias, chunk, ZERO, stored,
-            )  # fmt: skip
+        dcd_epoch(
+            indptr, indices, values, y, target, diagonal, upper, square_norms, alpha, w, active, chunks, limits, state,
+            bias, chunk, ZERO, np.uint64(len(indptr)),
+        )  # fmt: skip
         if range_of(limits) <= range_tol or state[3] >= max_rows:
             return count + 1
     return max_epochs

@@ -116,20 +116,14 @@ def kernel_values(u, count, kind, degree):
             u[k] = kernel_value(u[k], POLYNOMIAL, degree)
 
 
-@loop("void(f8[], f8[], f8[], i8, f8, i8, f8, i8, i8, i8)")
+@loop("void(f8|f4[], f8[], f8[], i8, f8, i8, f8, i8, i8, i8)")
 def finish_kernel(P, left, right, kind, gamma, degree, coef0, columns, lo, hi):
-    """Turn inner products into kernel values in rows lo .. hi-1 of P (rows x columns)."""
+    """Turn inner products into kernel values, each in double precision, in rows lo .. hi-1 of P (rows x columns)."""
     n = uint64(columns)
     for i in range(uint64(lo), uint64(hi)):
         for k in range(i * n, i * n + n):
             u = gamma * (left[i] + right[k - i * n] - 2.0 * P[k]) if kind == RBF else gamma * P[k] + coef0
             P[k] = kernel_value(u, kind, degree)
-
-
-@loop("void(f4[], f8[], f8[], i8, f8, i8, f8, i8, i8, i8)")
-def finish_kernel_single(P, left, right, kind, gamma, degree, coef0, columns, lo, hi):
-    """`finish_kernel` for a single-precision matrix; each value is computed in double precision."""
-    finish_kernel(P, left, right, kind, gamma, degree, coef0, columns, lo, hi)
 
 
 @helper
@@ -351,7 +345,7 @@ def sum_error(a, b, s):
 
 @loop("void(i8[], i4[], f8[], f8[], i8[], f8[], f8[], i8, i8)")
 def pair_weights(sv_indptr, sv_places, sv_values, coef, ends, W, rest, columns, pairs):
-    """W (places, pairs) += sum of coef_s z_s for each pair; the rounding errors are added to `rest`."""
+    """W (places, pairs) += sum of coef_s z_s for each pair, and then `rest`, zeros that receive the rounding errors."""
     classes = len(ends) - 1
     for c in range(classes):
         for s in range(ends[c], ends[c + 1]):
@@ -366,10 +360,5 @@ def pair_weights(sv_indptr, sv_places, sv_values, coef, ends, W, rest, columns, 
                     total = W[at] + term
                     rest[at] += sum_error(W[at], term, total) + product_error(factor, sv_values[k], term)
                     W[at] = total
-
-
-@loop("void(f8[], f8[])")
-def add_rest(W, rest):
-    """W += rest."""
     for k in range(len(W)):
         W[k] += rest[k]

@@ -29,19 +29,7 @@ def pick_largest(e, chosen, t, n):
                     low = k
 
 
-@helper(fast=True)
-def add_row(store, start, factor, pull, n):
-    for j in range(n):
-        pull[j] += factor * store[start + j]
-
-
-@helper(fast=True)
-def subtract(e, theta, pull, n):
-    for j in range(n):
-        e[j] -= theta * pull[j]
-
-
-@loop("i8(f4[], i8[], i8[], f8[], f8[], f8[], u8[], f8[], u8, u8, f8, f8, i8, i8)")
+@loop("i8(f4[], i8[], i8[], f8[], f8[], f8[], u8[], f8[], u8, u8, f8, f8, i8, i8)", fast=True)
 def steepest_steps(store, slot, used, D, e, c, chosen, pull, n, t, shift, eps, clock, max_steps):
     """Exact steps in the t largest |e|, until max |e| <= eps, a row is not in the store, or `max_steps` steps.
 
@@ -67,7 +55,9 @@ def steepest_steps(store, slot, used, D, e, c, chosen, pull, n, t, shift, eps, c
         for k in range(t):
             s = uint64(slot[chosen[k]])
             used[s] = clock
-            add_row(store, s * n, e[chosen[k]], pull, n)
+            factor = e[chosen[k]]
+            for j in range(n):
+                pull[j] += factor * store[s * n + j]
         square = curve = 0.0
         for k in range(t):
             i = chosen[k]
@@ -80,5 +70,6 @@ def steepest_steps(store, slot, used, D, e, c, chosen, pull, n, t, shift, eps, c
             i = chosen[k]
             c[i] += theta * e[i]
             pull[i] += D[i] * e[i]
-        subtract(e, theta, pull, n)
+        for j in range(n):
+            e[j] -= theta * pull[j]
         steps += 1

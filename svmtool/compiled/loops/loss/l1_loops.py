@@ -34,33 +34,20 @@ def fill_columns(indptr, indices, values, at, row_numbers, column_values, lo, hi
             column_values[m] = values[k]
 
 
-@loop("void(u8[], u4[], f8[], f8[], u8[], u8[], u4[], f8[], f8[], f8)", fast=True)
-def gather_columns(starts, row_numbers, values, root, chosen, to_starts, to_rows, to_values, diagonal, bias):
-    """Columns `chosen`, with row i multiplied by root_i and rows with root_i = 0 left out; diagonal_k = |column k|^2.
-
-    Column d (one beyond those stored) is the bias feature.
-    """
+@loop("void(u8[], u4[], f8[], f8[], u8[], u8[], u4[], f8[], f8[])", fast=True)
+def gather_columns(starts, row_numbers, values, root, chosen, to_starts, to_rows, to_values, diagonal):
+    """Columns `chosen`, row i multiplied by root_i and rows with root_i = 0 left out; diagonal_k = |column k|^2."""
     at = np.uint64(0)
     to_starts[0] = at
-    d = np.uint64(len(starts)) - ONE
     for k in range(len(chosen)):
         total = 0.0
-        if chosen[k] == d:
-            for i in range(np.uint64(len(root))):
-                if root[i] != 0.0:
-                    t = root[i] * bias
-                    to_rows[at] = np.uint32(i)
-                    to_values[at] = t
-                    total += t * t
-                    at += ONE
-        else:
-            for m in range(starts[chosen[k]], starts[chosen[k] + ONE]):
-                t = root[row_numbers[m]] * values[m]
-                if t != 0.0:
-                    to_rows[at] = row_numbers[m]
-                    to_values[at] = t
-                    total += t * t
-                    at += ONE
+        for m in range(starts[chosen[k]], starts[chosen[k] + ONE]):
+            t = root[row_numbers[m]] * values[m]
+            if t != 0.0:
+                to_rows[at] = row_numbers[m]
+                to_values[at] = t
+                total += t * t
+                at += ONE
         diagonal[k] = total
         to_starts[np.uint64(k) + ONE] = at
 
@@ -160,23 +147,21 @@ def column_epochs(starts, row_numbers, values, diagonal, g, penalty, v, r, count
     return np.inf
 
 
-@loop("f8(u8[], u4[], f8[], f8[], f8[], f8[], u8[], f8[], f8)", fast=True)
-def hinge2_column_epoch(starts, row_numbers, values, signed, penalty, w, chosen, z, bias):
+@loop("f8(u8[], u4[], f8[], f8[], f8[], f8[], u8[], f8[])", fast=True)
+def hinge2_column_epoch(starts, row_numbers, values, signed, penalty, w, chosen, z):
     """An epoch of coordinate descent on f for the squared hinge; updates w and z_i = y_i x_i.w; signed_i = 2 C_i y_i.
 
     Each variable takes a Newton step, shortened if f would increase because rows become active.  chosen: the columns to
-    visit (len(starts) - 1: the bias feature).  Returns the sum of violations, each before its step, as LIBLINEAR does.
+    visit.  Returns the sum of violations, each before its step, as LIBLINEAR does.
     """
-    d = np.uint64(len(starts)) - ONE
     violations = 0.0
     for s in range(len(chosen)):
         j = chosen[s]
-        lo = starts[j] if j < d else np.uint64(0)
-        hi = starts[j + ONE] if j < d else np.uint64(len(z))
+        lo, hi = starts[j], starts[j + ONE]
         slope = curvature = 0.0
         for m in range(lo, hi):
-            i = np.uint64(row_numbers[m]) if j < d else m
-            x = values[m] if j < d else bias
+            i = row_numbers[m]
+            x = values[m]
             slack = 1.0 - z[i]
             if slack > 0.0:
                 t = signed[i] * x
@@ -190,8 +175,8 @@ def hinge2_column_epoch(starts, row_numbers, values, signed, penalty, w, chosen,
             after = 0.0
             sign = 1.0 if step > 0.0 else -1.0
             for m in range(lo, hi):
-                i = np.uint64(row_numbers[m]) if j < d else m
-                x = values[m] if j < d else bias
+                i = row_numbers[m]
+                x = values[m]
                 slack = 1.0 - z[i] - math.copysign(step, signed[i]) * x * sign
                 if slack > 0.0:
                     after -= signed[i] * x * slack
@@ -206,7 +191,7 @@ def hinge2_column_epoch(starts, row_numbers, values, signed, penalty, w, chosen,
             w[j] += step
             sign = 1.0 if step > 0.0 else -1.0
             for m in range(lo, hi):
-                i = np.uint64(row_numbers[m]) if j < d else m
-                x = values[m] if j < d else bias
+                i = row_numbers[m]
+                x = values[m]
                 z[i] += math.copysign(step, signed[i]) * x * sign
     return violations

@@ -10,43 +10,13 @@ from svmtool.compiled.loops.cd.dcd_loops import shuffled
 from svmtool.compiled.loops.rows.row_loops import add_multiple, product_of_row
 
 if _library is None:
-    from svmtool.compiled.loops.kernel.kernel_loops import LN2_HIGH, LN2_LOW, LOG2_E, ROUNDING_SHIFT, taylor_tail
-    from svmtool.compiled.loops.text.power_table import bits_of_float, float_of_bits
+    from svmtool.compiled.loops.kernel.kernel_loops import exponential
 
 # Lower bound of a row's curvature, relative to its slope / (1 + |margin|).  The loss of a badly misclassified row is
 # almost linear: its curvature underflows, and a step over such rows alone would be unbounded.  With the bound a step
 # changes a margin by at most 1000 times its size.  Rows with a margin above -9 keep their curvature.
 MIN_CURVATURE_RATIO = 1e-3
-FLUSH_EXPONENT = -708.0  # below this exp is not a normal number
 SQRT2_MINUS_1 = 0.41421356237309503  # sqrt(2) - 1
-
-
-@helper
-def with_rounder(x):
-    """x + ROUNDING_SHIFT, without reordering of sums."""
-    return x + ROUNDING_SHIFT
-
-
-@helper
-def without_rounder(x):
-    return x - ROUNDING_SHIFT
-
-
-@helper(fast=True)
-def small_exp(x):
-    """exp(x) for |x| <= log(2) / 2, by its Taylor series to degree 13."""
-    return (taylor_tail(x) * x + 1.0) * x + 1.0
-
-
-@helper(fast=True)
-def exp_of_negative(x):
-    """exp(x) for x <= 0: 2^k exp(r), x = k log 2 + r; exp(FLUSH_EXPONENT) below FLUSH_EXPONENT."""
-    x = max(x, FLUSH_EXPONENT)
-    shifted = with_rounder(x * LOG2_E)
-    k = without_rounder(shifted)
-    r = (x - k * LN2_HIGH) - k * LN2_LOW
-    power = float_of_bits((bits_of_float(shifted) + 1023) << 52)  # 2^k: the bits above k are shifted out
-    return small_exp(r) * power
 
 
 @helper(fast=True)
@@ -78,7 +48,7 @@ def logistic_state(z, cost, y, u, c, lo, hi):
     """
     loss = 0.0
     for i in range(lo, hi):
-        e = exp_of_negative(-abs(z[i]))
+        e = exponential(-abs(z[i]))
         inverse = 1.0 / (1.0 + e)
         s = inverse if z[i] < 0.0 else e * inverse
         loss += cost[i] * (max(-z[i], 0.0) + log_of_one_plus(e))
@@ -94,7 +64,7 @@ def logistic_line_search(z, dz, cost, out, at, lo, hi):
     slope = curvature = 0.0
     for i in range(lo, hi):
         margin = z[i] + at * dz[i]
-        e = exp_of_negative(-abs(margin))
+        e = exponential(-abs(margin))
         inverse = 1.0 / (1.0 + e)
         t = cost[i] * dz[i] * inverse
         slope -= t if margin < 0.0 else t * e
@@ -105,14 +75,14 @@ def logistic_line_search(z, dz, cost, out, at, lo, hi):
 @helper(fast=True)
 def share(t):
     """1 / (1 + exp(-t))"""
-    e = exp_of_negative(-abs(t))
+    e = exponential(-abs(t))
     return (1.0 if t > 0.0 else e) / (1.0 + e)
 
 
 @helper(fast=True)
 def softplus(t):
     """log(1 + exp(t))"""
-    return max(t, 0.0) + log_of_one_plus(exp_of_negative(-abs(t)))
+    return max(t, 0.0) + log_of_one_plus(exponential(-abs(t)))
 
 
 @helper(fast=True)

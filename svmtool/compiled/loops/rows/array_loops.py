@@ -1,4 +1,4 @@
-"""Checksums of arrays in files, bounds checks of index arrays, CSR of dense rows, hashes of rows; in one pass each.
+"""Checksums of arrays in files, CSR of dense rows, hashes of rows; in one pass each.
 
 Each term of a checksum depends on its position, so that exchanged entries, or two that change together, change the
 checksum.  Terms can be summed in any order: in parallel, and while an array is being written.
@@ -12,13 +12,6 @@ from svmtool.compiled.loops.rows.row_loops import ONE
 GOLDEN_RATIO_BITS = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / the golden ratio; with MIX_FACTOR as in splitmix64
 MIX_FACTOR = np.uint64(0xBF58476D1CE4E5B9)
 MIX_SHIFT = np.uint64(32)
-MAGNITUDE = np.uint64(0x7FFFFFFFFFFFFFFF)  # all bits except the sign: absolute values are in the order of these bits
-
-
-@helper
-def term(bits, place):
-    t = (bits ^ (place * GOLDEN_RATIO_BITS)) * MIX_FACTOR
-    return t ^ (t >> MIX_SHIFT)
 
 
 @loop("u8(u8|u4[], u8)")
@@ -26,50 +19,9 @@ def sum_words(bits, first):
     """Checksum of consecutive entries of 8 or 4 bytes, beginning at position `first` of the array."""
     total = np.uint64(0)
     for k in range(np.uint64(len(bits))):
-        total += term(np.uint64(bits[k]), first + k)
+        term = (np.uint64(bits[k]) ^ ((first + k) * GOLDEN_RATIO_BITS)) * MIX_FACTOR
+        total += term ^ (term >> MIX_SHIFT)
     return total
-
-
-@loop("void(u8[], u8[], u8, u8)")
-def check_values(bits, facts, lo, hi):
-    """Checksum of the numbers lo .. hi-1, given as bits, and the bits of the largest absolute value.
-
-    Adds to facts[0] and raises facts[1]; infinities are above all numbers, and nans above infinities.
-    """
-    total = np.uint64(0)
-    largest = np.uint64(0)
-    for k in range(lo, hi):
-        total += term(bits[k], k)
-        largest = max(largest, bits[k] & MAGNITUDE)
-    facts[0] += total
-    facts[1] = max(facts[1], largest)
-
-
-@loop("void(u8[], u4[], u8[], u8, u8)")
-def check_indices(indptr, indices, facts, lo, hi):
-    """Checksum of the indices of rows lo .. hi-1, the largest, and how many do not ascend within their row.
-
-    Rows must lie inside `indices`.  Adds to facts[0] and facts[2], raises facts[1].
-    """
-    start, stop = indptr[lo], indptr[hi]
-    if start == stop:
-        return
-    first = indices[start]
-    total = term(np.uint64(first), start)
-    largest = first
-    falls = np.uint64(0)
-    for k in range(start + ONE, stop):
-        index = indices[k]
-        total += term(np.uint64(index), k)
-        largest = max(largest, index)
-        falls += np.uint64(index <= indices[k - ONE])
-    for i in range(lo + ONE, hi):  # do not count descents between rows
-        k = indptr[i]
-        if start < k < indptr[i + ONE]:
-            falls -= np.uint64(indices[k] <= indices[k - ONE])
-    facts[0] += total
-    facts[1] = max(facts[1], np.uint64(largest))
-    facts[2] += falls
 
 
 @loop("u8(f8|f4[], u8[], u4[], f8|f4[], u8)")

@@ -32,13 +32,7 @@ def rand_seed(state, seed):
     word = seed
     state[0] = word & 0xFFFFFFFF
     for i in range(1, 31):
-        # 16807 * word mod 2147483647 by Schrage's method, with C's truncating division
-        high = abs(word) // 127773
-        if word < 0:
-            high = -high
-        word = 16807 * (word - 127773 * high) - 2836 * high
-        if word < 0:
-            word += 2147483647
+        word = 16807 * word % 2147483647  # not below 0, as C makes its remainder
         state[i] = word
     # r_31, r_32, r_33 repeat r_0, r_1, r_2: the ring starts three steps on
     state[31] = 3

@@ -58,23 +58,13 @@ def csr_margins(indptr, indices, values, w, y, z, shift, lo, hi):
         z[i] = y[i] * (row_dot(indices, values, w, indptr[i], indptr[i + ONE]) + shift)
 
 
-@loop("void(u8[], u4|u8[], f8|f4[], f8[], f8[], u8, u8)", fast=True)
-def csr_transpose_product(indptr, indices, values, u, g, lo, hi):
-    """g += sum_i u_i x_i; rows with u_i = 0 are skipped."""
-    for i in range(lo, hi):
-        c = u[i]
-        if c != 0.0:
-            for k in range(indptr[i], indptr[i + ONE]):
-                g[indices[k]] += c * values[k]
-
-
 @loop("void(u8[], u4|u8[], f8|f4[], f8[], u8[], f8[], u8, u8, u8)", fast=True)
 def csr_class_sums(indptr, indices, values, u, number, sums, d, lo, hi):
-    """Row number_i of sums (d columns) += u_i x_i."""
+    """Row number_i of sums (d columns) += u_i x_i; rows with u_i = 0 are skipped.  No numbers: all rows have 0."""
     for i in range(lo, hi):
         c = u[i]
         if c != 0.0:
-            at = np.uint64(number[i]) * d
+            at = np.uint64(number[i]) * d if len(number) else ZERO
             for k in range(indptr[i], indptr[i + ONE]):
                 sums[at + indices[k]] += c * values[k]
 

@@ -8,20 +8,16 @@ import math
 from svmtool.compiled import _library, helper, loop
 from svmtool.compiled.loops.text.text_loops import (
     BLANK,
-    COLON,
-    NEWLINE,
-    RETURN,
+    LINE_END,
     TAB,
-    digits_at_front,
-    few_digits,
+    UNUSUAL,
     label_at,
     number,
+    pair_at,
 )
 
 if _library is None:
     from numpy import uint64
-
-    from svmtool.compiled.loops.text.power_table import load8
 
 MIN_PROBABILITY = 1e-7  # smallest probability of a pair of classes
 
@@ -221,22 +217,10 @@ def score_lines(text, starts, places, W, labels, decisions, state, columns, n_fe
             decisions[base + k] = 0.0
         previous = 0
         while True:
-            c = text[p]
-            while c == BLANK or c == TAB:
-                p += 1
-                c = text[p]
-            if c == NEWLINE:
+            index, value, p, found = pair_at(text, p)
+            if found == LINE_END:
                 break
-            digits = digits_at_front(load8(text, p))
-            index = few_digits(load8(text, p), digits) if digits < 8 else 0
-            if text[p + digits] != COLON or index <= previous:  # eight digits or more are left to slower code
-                if c == RETURN and text[p + 1] == NEWLINE:
-                    p += 1
-                    break
-                return 1
-            value, p, fine = number(text, p + digits + 1)
-            c = text[p]
-            if not fine or not (c == BLANK or c == NEWLINE or c == TAB or (c == RETURN and text[p + 1] == NEWLINE)):
+            if found == UNUSUAL or index <= previous:
                 return 1
             previous = index
             if index <= n_features:

@@ -72,37 +72,28 @@ def decimal(bits, digits):
     zeros = leading_zeros(m)
     w = m << zeros
     e -= zeros
-    decade = ((e + 63) * 78913) >> 18
-    k = digits - 1 - decade
-    at = 2 * (k - FIRST_POWER)
-    high = high_product(w, POWERS[at])
-    low = w * POWERS[at]
-    second = high_product(w, POWERS[at + 1])
-    low += second
-    if below(low, second):
-        high += 1
-    exact = 0 <= k <= 55
-    sticky = exact and w * POWERS[at + 1] != 0
-    s = -(e + ((217706 * k) >> 16) + 1)
-    d = shift_right(high, s)
-    rest = high & ((1 << s) - 1)
-    if d >= INT_TENS[digits]:  # one digit too many: move it to the fraction
-        last = d % 10
-        d = d // 10
+    decade = (((e + 63) * 78913) >> 18) - 1
+    d = INT_TENS[digits]
+    at = k = high = low = s = 0
+    while d >= INT_TENS[digits]:  # the first decade may be one too small
         decade += 1
-        nothing = rest == 0 and low == 0
-        if not exact:
-            nearly_all = rest == (1 << s) - 1 and (low == -1 or low == -2)
-            if (last == 5 and rest == 0 and (low == 0 or low == 1)) or (last == 4 and nearly_all):
-                return -1, decade
-        up = last > 5 or (last == 5 and (not nothing or sticky or (d & 1) == 1))
-    else:
-        half = 1 << (s - 1)
-        if not exact:
-            if (rest == half and (low == 0 or low == 1)) or (rest == half - 1 and (low == -1 or low == -2)):
-                return -1, decade
-        up = rest > half or (rest == half and (low != 0 or sticky or (d & 1) == 1))
-    if up:
+        k = digits - 1 - decade
+        at = 2 * (k - FIRST_POWER)
+        high = high_product(w, POWERS[at])
+        low = w * POWERS[at]
+        second = high_product(w, POWERS[at + 1])
+        low += second
+        if below(low, second):
+            high += 1
+        s = -(e + ((217706 * k) >> 16) + 1)
+        d = shift_right(high, s)
+    exact = 0 <= k <= 55
+    rest = high & ((1 << s) - 1)
+    half = 1 << (s - 1)
+    if not exact:
+        if (rest == half and (low == 0 or low == 1)) or (rest == half - 1 and (low == -1 or low == -2)):
+            return -1, decade
+    if rest > half or (rest == half and (low != 0 or (exact and w * POWERS[at + 1] != 0) or (d & 1) == 1)):
         d += 1
     if d >= INT_TENS[digits]:
         d = d // 10
@@ -249,35 +240,10 @@ def put_index(out, p, n):
     return p + 1
 
 
-@loop("i8(f8[], u1[], u1[], u1[], i8[], i8, i8, i8)")
-def format_values(values, out, between, end, state, stop, per_row, digits):
-    """Print values[state[0]:stop] at out[state[1]:], `between` after each, but `end` after every per_row-th.
-
-    Returns 0 when done, 1 if the rounding of the number at state[0] is not decided.
-    """
-    i, p = state[0], state[1]
-    while i < stop:
-        q = put_number(out, p, values[i], digits)
-        if q < 0:
-            break
-        p = q
-        i += 1
-        if i % per_row == 0:
-            for k in range(len(end)):
-                out[p + k] = end[k]
-            p += len(end)
-        else:
-            for k in range(len(between)):
-                out[p + k] = between[k]
-            p += len(between)
-    state[0], state[1] = i, p
-    return 0 if i >= stop else 1
-
-
-@loop("i8(u1[], f8[], i8[], i4[], f8[], i8[], i8, i8)")
-def support_text(out, coef, indptr, indices, values, state, columns, digits):
-    """Print each support vector's coefficients as %.17g and its pairs as `%d:%.{digits}g`, each followed by a blank;
-    digits 17 or WHOLE.
+@loop("i8(u1[], f8[], i8[], i4[], f8[], i8[], i8, i8, i8, i8)")
+def support_text(out, coef, indptr, indices, values, state, columns, coef_digits, digits, closed):
+    """Print each support vector's coefficients as %.{coef_digits}g and its pairs as `%d:%.{digits}g`, blanks between
+    them and, if `closed`, after them; coef_digits 6 or 17, digits 17 or WHOLE.
 
     coef is (columns, support vectors).  state: row, next coefficient or pair in it, position in out (0 for an empty
     out).  Returns DONE, FULL, or UNDECIDED at a number for slower code.
@@ -291,21 +257,26 @@ def support_text(out, coef, indptr, indices, values, state, columns, digits):
             if p + FEATURE_SPACE > len(out):
                 answer = FULL
                 break
+            if item > 0:
+                out[p] = BLANK
+                p += 1
             if item < columns:
-                q = put_number(out, p, coef[item * n + s], 17)
+                q = put_number(out, p, coef[item * n + s], coef_digits)
             else:
                 k = indptr[s] + item - columns
                 q = put_number(out, put_index(out, p, indices[k] + 1), values[k], digits)
             if q < 0:
                 answer = UNDECIDED
                 break
-            out[q] = BLANK
-            p = q + 1
+            p = q
             item += 1
         if answer == DONE and p + FEATURE_SPACE > len(out):
             answer = FULL
         if answer != DONE:
             break
+        if closed:
+            out[p] = BLANK
+            p += 1
         out[p] = NEWLINE
         p += 1
         s += 1

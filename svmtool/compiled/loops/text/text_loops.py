@@ -41,6 +41,7 @@ HIGH_BITS = -0x7F7F7F7F7F7F7F80
 PAST_NINE = 0x7676767676767676
 MAX_EXACT_INTEGER = 1 << 53  # doubles hold all integers up to this
 LAST_INDEX = 2**31 - 1  # of a feature
+PAIR, LINE_END, UNUSUAL = range(3)  # answers of pair_at
 
 
 @helper
@@ -210,6 +211,36 @@ def label_at(text, p, form):
     return label, p, fine and (text[p] == BLANK or text[p] == NEWLINE or text[p] == TAB)
 
 
+@helper
+def pair_at(text, p):
+    """The index and value of the next pair in a line, the position after it or on the line's end, and what is there.
+
+    PAIR, LINE_END, or UNUSUAL: anything that slower code has to read.
+    """
+    while text[p] == BLANK or text[p] == TAB:
+        p += 1
+    word = load8(text, p)
+    n = digits_at_front(word)
+    if n == 0:
+        if text[p] == RETURN and text[p + 1] == NEWLINE:
+            p += 1
+        return 0, 0.0, p, LINE_END if text[p] == NEWLINE else UNUSUAL
+    if n < 8:
+        index = few_digits(word, n)
+        p += n
+    else:
+        index = 0
+        while ZERO_DIGIT <= text[p] <= NINE_DIGIT and index <= LAST_INDEX:
+            index = index * 10 + (text[p] - ZERO_DIGIT)
+            p += 1
+    if text[p] != COLON or index > LAST_INDEX:
+        return index, 0.0, p, UNUSUAL
+    value, p, fine = number(text, p + 1)
+    c = text[p]
+    fine = fine and (c == BLANK or c == NEWLINE or c == TAB or (c == RETURN and text[p + 1] == NEWLINE))
+    return index, value, p, PAIR if fine else UNUSUAL
+
+
 @loop("void(u1[], i8[], i8, i8)")
 def count_marks(text, facts, start, stop):
     """Facts about text[start:stop]: newlines, colons, length up to the first newline (-1: none), colons before it."""
@@ -260,32 +291,14 @@ def parse_lines(text, labels, indptr, indices, values, state, stop, last_row, la
             break
         previous = least - 1
         while True:
-            c = text[p]
-            while c == BLANK or c == TAB:
-                p += 1
-                c = text[p]
-            if c == NEWLINE:
+            index, value, p, found = pair_at(text, p)
+            if found == LINE_END:
                 break
-            word = load8(text, p)
-            n = digits_at_front(word)
-            if n < 8:
-                index = few_digits(word, n)
-                p += n
-            else:
-                index = 0
-                while ZERO_DIGIT <= text[p] <= NINE_DIGIT and index <= LAST_INDEX:
-                    index = index * 10 + (text[p] - ZERO_DIGIT)
-                    p += 1
-            if text[p] != COLON or index <= previous or index > LAST_INDEX or pair >= last_pair or c == COLON:
-                if c == RETURN and text[p + 1] == NEWLINE:
-                    p += 1
-                else:
-                    stopped = 1
+            if found == UNUSUAL or index <= previous or pair >= last_pair:
+                stopped = 1
                 break
-            values[pair], p, fine = number(text, p + 1)
-            c = text[p]
-            fine = fine and not math.isinf(values[pair])  # of float32
-            if not fine or not (c == BLANK or c == NEWLINE or c == TAB or (c == RETURN and text[p + 1] == NEWLINE)):
+            values[pair] = value
+            if math.isinf(values[pair]):  # of float32
                 stopped = 1
                 break
             indices[pair] = index - 1
