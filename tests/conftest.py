@@ -17,6 +17,9 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+# Bytecode is kept: otherwise each process rewrites the assertions or compiles the package again.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job, and what it starts, may ignore Ctrl-C
 for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):  # as the commands set it, before numpy is imported
     os.environ[name] = "1"
