@@ -17,13 +17,24 @@ def objective(name: str, square: float, y: np.ndarray, f: np.ndarray, C: float, 
 
 def kernel_values(support, coefficients: np.ndarray, gamma: float, X, size: int = 1 << 18) -> np.ndarray:
     """sum_j coefficients_j exp(-gamma |x - support_j|^2) for each row x of X; size: of the temporary matrices."""
-    from sklearn.metrics.pairwise import rbf_kernel
-    from sklearn.utils import gen_batches
-
     if support.shape[0] == 0:  # a run that was cut before its first step
         return np.zeros(X.shape[0])
-    batches = gen_batches(X.shape[0], max(1, size // support.shape[0]))
-    return np.concatenate([rbf_kernel(X[rows], support, gamma) @ coefficients for rows in batches])
+    ends, size, found = squares(support), max(1, size // support.shape[0]), []
+    for rows in (X[at : at + size] for at in range(0, X.shape[0], size)):
+        distances = squares(rows)[:, None] + ends - 2.0 * (rows @ support.T).toarray()
+        found.append(np.exp(-gamma * np.maximum(distances, 0.0)) @ coefficients)
+    return np.concatenate(found)
+
+
+def squares(X) -> np.ndarray:
+    """|x|^2 of each row."""
+    return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+
+
+def area(y: np.ndarray, decision: np.ndarray) -> float:
+    """The area under the receiver operating characteristic: the share of pairs in the right order, ties half."""
+    below, above = np.sort(decision[y < 0.0]), decision[y > 0.0]
+    return float(np.mean(sum(np.searchsorted(below, above, side) for side in ("left", "right"))) / (2.0 * len(below)))
 
 
 def accuracy(y: np.ndarray, decision: np.ndarray) -> float:
