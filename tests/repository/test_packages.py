@@ -65,27 +65,36 @@ def test_the_conda_recipe_needs_what_pyproject_says():
     assert re.findall(r"- (\S+) >=(\S+)", run)[1:] == [tuple(name.split(">=")) for name in wanted]
 
 
-def setup_py(code: str, **environment: str) -> str:
-    """Output of Python code run with setup.py's distribution as `it`."""
-    start = "from distutils.core import run_setup; it = run_setup('setup.py', ['-q'], stop_after='config'); "
+WHEELS = """
+import os, sys, setuptools
+from distutils.core import run_setup
+for name in sys.argv[1:]:
+    os.environ["SVMTOOL_WHEEL_PLATFORM"] = name
+    it = run_setup("setup.py", ["-q"], stop_after="config")
+    wheel = it.get_command_obj("bdist_wheel")
+    wheel.ensure_finalized()
+    print(*wheel.get_tag(), len(it.scripts or []), *sorted(e.split(" ")[0] for e in it.entry_points["console_scripts"]))
+"""
+
+
+@pytest.fixture(scope="module")
+def wheels() -> dict[str, list[str]]:
+    """What setup.py says of each platform's wheel: its three tags, the number of scripts, the entry points."""
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", "import setuptools; " + start + code],
-        cwd=REPOSITORY, env={**os.environ, **environment}, capture_output=True, text=True,
-    )  # fmt: skip
+        [sys.executable, "-W", "ignore", "-c", WHEELS, *PLATFORMS], cwd=REPOSITORY, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
-    return done.stdout
+    return dict(zip(PLATFORMS, map(str.split, done.stdout.splitlines()), strict=True))
 
 
 @pytest.mark.parametrize("name", PLATFORMS)
-def test_a_wheel_fits_each_python_on_one_platform(name):
-    tag = "c = it.get_command_obj('bdist_wheel'); c.ensure_finalized(); print(*c.get_tag())"
-    assert setup_py(tag, SVMTOOL_WHEEL_PLATFORM=name).split() == ["py3", "none", name]
+def test_a_wheel_fits_each_python_on_one_platform(name, wheels):
+    assert wheels[name][:3] == ["py3", "none", name]
 
 
-def test_commands_are_made_by_pip_where_there_is_no_shell():
-    made = "print(len(it.scripts or []), *sorted(e.split(' ')[0] for e in it.entry_points['console_scripts']))"
-    assert setup_py(made, SVMTOOL_WHEEL_PLATFORM="macosx_11_0_arm64").split() == ["8", "svmtool"]
-    n, *names = setup_py(made, SVMTOOL_WHEEL_PLATFORM="win_amd64").split()
+def test_commands_are_made_by_pip_where_there_is_no_shell(wheels):
+    assert wheels["macosx_11_0_arm64"][3:] == ["8", "svmtool"]
+    n, *names = wheels["win_amd64"][3:]
     assert n == "0" and {"svm-train", "svm-predict", "svm-scale", "svmtool"} < set(names)
 
 
