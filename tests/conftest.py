@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import importlib.util
 import itertools
 import lzma
@@ -58,6 +59,17 @@ def adds_no_pair(item: pytest.Item, covered: set) -> bool:
 
 PROCESSES = {"command", "compat_case"}  # fixtures by which a test starts processes
 REFERENCES = {"reference", "libsvm_programs"}  # fixtures that find LIBLINEAR's and LIBSVM's programs
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Collect without a search for garbage, and leave what was collected out of later ones: it is large, and stays."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)
