@@ -65,11 +65,10 @@ REFERENCES = {"reference", "libsvm_programs"}  # fixtures that find LIBLINEAR's 
 def pytest_collection():
     """Collect without a search for garbage, and leave what was collected out of later ones: it is large, and stays."""
     gc.disable()
-    try:
-        return (yield)
-    finally:
-        gc.freeze()
-        gc.enable()
+    found = yield
+    gc.freeze()
+    gc.enable()
+    return found
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -10,8 +10,6 @@ import marshal
 import posix
 import sys
 
-DRAWING = "matplotlib.figure", "matplotlib.backends.backend_svg", "jinja2"
-
 
 def main() -> int:
     server = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
@@ -35,8 +33,8 @@ def serve(path: str) -> None:
     umbrella = "group inspect convert export report".split()
     ours = [f"cli.{name}" for name in ("predict.command", "scale", "train", *(f"umbrella.{name}" for name in umbrella))]
     ours += ["training.linear", "data.label_sets", "engine.interior", "solvers.shared.incumbent", "papers.running"]
-    for name in [*(f"svmtool.{name}" for name in ours), "csv", *DRAWING]:
-        with contextlib.suppress(ImportError):  # matplotlib and jinja2 may be absent
+    for name in [*(f"svmtool.{name}" for name in ours), "matplotlib.figure", "matplotlib.backends.backend_svg"]:
+        with contextlib.suppress(ImportError):  # matplotlib may be absent
             importlib.import_module(name)
 
     woken, wake = os.pipe()

@@ -70,8 +70,7 @@ def test_kernel_answers_are_evaluated_as_by_a_loop_over_pairs(density, size):
 
 
 def test_the_area_is_the_share_of_pairs_in_the_right_order():
-    y, values = np.array([1.0, -1.0, 1.0, -1.0]), np.array([2.0, 2.0, 3.0, 1.0])
-    assert certify.area(y, values) == 3.5 / 4.0
+    assert certify.area(np.array([1.0, -1.0, 1.0, -1.0]), np.array([2.0, 2.0, 3.0, 1.0])) == 3.5 / 4.0
 
 
 def test_a_finished_cell_is_not_run_again_and_a_new_one_is(runner, monkeypatch):

@@ -7,7 +7,6 @@ import functools
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 
 import pytest
 from conftest import REPOSITORY
@@ -48,19 +47,11 @@ def tree_of(path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-def statements(node: ast.AST) -> Iterator[ast.AST]:
-    """All below a node: where imports and functions are, a small part of what ast.walk goes through."""
-    for part in ("body", "handlers", "orelse", "finalbody", "cases"):
-        for below in getattr(node, part, ()):
-            yield below
-            yield from statements(below)
-
-
 @functools.cache
 def imports(path) -> frozenset[str]:
     """Modules of the package that a file imports anywhere in it."""
     found = set()
-    for node in statements(tree_of(path)):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Import):
             found |= {name.name for name in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -126,7 +117,7 @@ def test_functions_are_short():
     long = {}
     for path in [*FILES, *TESTS]:
         text = path.read_text(encoding="utf-8").splitlines()
-        for node in statements(tree_of(path)):
+        for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.FunctionDef) and (count := code_lines(node, text)) > MOST_LINES:
                 long[node.name] = count
     assert not long

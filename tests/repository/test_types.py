@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import re
 import shutil
 import subprocess
@@ -48,15 +47,10 @@ WRONG = (
     "done.model.total_sv",
 )
 # scikit-learn has no types of its own; the cache would be used once
-MYPY = ["mypy", "--strict", "--disable-error-code=import-untyped", "--disable-error-code=import-not-found"]
-MYPY += ["--cache-dir", os.devnull]
+MYPY = "mypy --strict --cache-dir=/dev/null --disable-error-code=import-untyped --disable-error-code=import-not-found"
 # packages of which programs of users see no type are a third of the work
-PYPROJECT = """\
-[[tool.mypy.overrides]]
-module = ["numba.*", "PIL.*", "pyparsing.*"]
-follow_imports = "skip"
-"""
-CHECKERS = {"mypy": MYPY, "pyright": ["pyright", "--pythonpath", sys.executable]}
+PYPROJECT = '[[tool.mypy.overrides]]\nmodule = ["numba.*", "PIL.*", "pyparsing.*"]\nfollow_imports = "skip"\n'
+CHECKERS = {"mypy": MYPY.split(), "pyright": ["pyright", "--pythonpath", sys.executable]}
 
 
 @pytest.mark.parametrize("checker", CHECKERS)
