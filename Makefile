@@ -11,8 +11,7 @@ OLDEST_PYTHON ?= python3.10
 # OpenBLAS kernels of other processors that this one can run
 KERNELS ?= Nehalem Prescott Sandybridge $(if $(shell grep -m1 -w avx2 /proc/cpuinfo),Haswell Zen) \
   $(if $(shell grep -m1 -w avx512vl /proc/cpuinfo),SkylakeX)
-# Tests with rewritten assertions are kept as bytecode: otherwise each worker rewrites all of them in each run.
-PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n auto --dist worksteal
+PYTEST = $(BIN)/python -m pytest -q -n auto --dist worksteal
 VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' svmtool/__init__.py)
 # What the installed package is made from: a change installs it again, with its loops compiled.
 SOURCES = pyproject.toml setup.py svmtool/tolerances.py $(wildcard svmtool/compiled/*.py svmtool/compiled/loops/*/*.py)

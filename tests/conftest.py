@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import importlib.util
 import itertools
 import lzma
@@ -17,6 +18,9 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+# Bytecode is kept: otherwise each process rewrites the assertions or compiles the package again.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job, and what it starts, may ignore Ctrl-C
 for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):  # as the commands set it, before numpy is imported
     os.environ[name] = "1"
@@ -55,6 +59,16 @@ def adds_no_pair(item: pytest.Item, covered: set) -> bool:
 
 PROCESSES = {"command", "compat_case"}  # fixtures by which a test starts processes
 REFERENCES = {"reference", "libsvm_programs"}  # fixtures that find LIBLINEAR's and LIBSVM's programs
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Collect without a search for garbage, and leave what was collected out of later ones: it is large, and stays."""
+    gc.disable()
+    found = yield
+    gc.freeze()
+    gc.enable()
+    return found
 
 
 @pytest.hookimpl(tryfirst=True)

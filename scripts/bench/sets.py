@@ -8,8 +8,6 @@ import shutil
 from pathlib import Path
 from typing import NamedTuple
 
-from bench import large
-
 NO_SETS = (".md", ".tsv", ".csv", ".json", ".names")
 REGRESSION = "regression"  # the catalogue's word for targets that are numbers
 MOST_CLASSES = 200
@@ -75,6 +73,8 @@ def described(name: str, path: Path, listed: dict[str, str]) -> DataSet:
 
 def made(folder: Path, mb: float) -> list[DataSet]:
     """The large sets, written once."""
+    from bench import large  # which imports scikit-learn: half of the start of a benchmark
+
     folder.mkdir(parents=True, exist_ok=True)
     paths = {kind: folder / f"{kind}-{mb:g}mb" for kind in large.KINDS}
     for kind, path in paths.items():

@@ -99,7 +99,7 @@ def test_a_run_that_is_killed_leaves_the_old_model_or_the_new(ready, argv, tmp_p
     assert ready("d2", "other")[0] == 0
     written = 5 if argv == "d2 m" else 3  # before and after each of state, log where it is another one, model
     new = {"d2 m": other, "--add new -i m": ROWS + NEW}[argv]
-    for step in range(7):
+    for step in range(written + 2):
         monkeypatch.chdir(shutil.copytree(tmp_path, tmp_path_factory.mktemp("killed"), dirs_exist_ok=True))
         done = subprocess.run([*svmtool(), "-c", KILLED, str(step), "-q", "-s", "71", *argv.split()], timeout=120)
         assert done.returncode == (9 if step <= written else 0)

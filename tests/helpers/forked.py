@@ -1,4 +1,4 @@
-"""Commands without the start of Python and numpy, which is most of their time: processes forked from one that has both.
+"""Commands without the start of Python and its imports, which is most of their time: a process that has them forks.
 
 As a program, `python -IS forked.py SOCKET argument ..` is `python -m svmtool argument ..`, and with -c and a code that
 code: it passes its arguments, environment, folder and standard streams to the server, which forks, and ends with the
@@ -23,6 +23,7 @@ def main() -> int:
 
 def serve(path: str) -> None:
     """Fork for each command until standard input, a pipe, ends."""
+    import contextlib
     import importlib
     import os
     import select
@@ -30,9 +31,11 @@ def serve(path: str) -> None:
     import socket
 
     umbrella = "group inspect convert export report".split()
-    for name in ("predict.command", "scale", "train", *(f"umbrella.{name}" for name in umbrella)):
-        importlib.import_module(f"svmtool.cli.{name}")
-    importlib.import_module("svmtool.training.linear")
+    ours = [f"cli.{name}" for name in ("predict.command", "scale", "train", *(f"umbrella.{name}" for name in umbrella))]
+    ours += ["training.linear", "data.label_sets", "engine.interior", "solvers.shared.incumbent", "papers.running"]
+    for name in [*(f"svmtool.{name}" for name in ours), "matplotlib.figure", "matplotlib.backends.backend_svg"]:
+        with contextlib.suppress(ImportError):  # matplotlib may be absent
+            importlib.import_module(name)
 
     woken, wake = os.pipe()
     os.set_blocking(wake, False)

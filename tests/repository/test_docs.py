@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import doctest
 import importlib.util
-import os
 import re
 import runpy
 import subprocess
@@ -14,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from conftest import REPOSITORY, without_spark
-from shell_commands import put_commands, put_script
+from shell_commands import put_commands, put_script, run_in
 
 TESTED_ELSEWHERE = {"python.md", "python-dropins.md", "tools.md"}  # by other test files
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
@@ -59,12 +58,7 @@ def shell(tmp_path):
     put_script(names / "python", f'exec "{sys.executable}" "$@"')
 
     def run(text: str) -> subprocess.CompletedProcess:
-        path = str(names) + os.pathsep + os.environ["PATH"]
-        return subprocess.run(
-            ["bash", "-e", "-o", "pipefail", "-c", text],
-            cwd=tmp_path, env={**os.environ, "PATH": path}, text=True, timeout=300,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        )  # fmt: skip
+        return run_in(tmp_path, ["bash", "-e", "-o", "pipefail", "-c", f"exec 2>&1\n{text}"], names)
 
     return run
 

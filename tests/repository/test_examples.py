@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
+import runpy
 
 import pytest
 from conftest import REPOSITORY
@@ -14,26 +13,23 @@ PROGRAMS = sorted(path.stem for path in FOLDER.glob("*.py"))
 # with more than 3 seconds of work
 LONG = {"certified_labels", "embeddings", "figure1", "forgetting", "l1_path", "larger_than_memory", "many_labels"}
 
-# All programs in one process, which imports scikit-learn and matplotlib once.
-RUN = """
-import runpy, sys
-for program in sys.argv[1:]:
-    runpy.run_path(program, run_name="__main__")
-"""
-
 
 @pytest.mark.parametrize(
     "names", [{*PROGRAMS} - LONG, pytest.param(LONG, marks=pytest.mark.exhaustive)], ids=["short", "long"]
 )
-def test_programs_run(names, tmp_path, monkeypatch):
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # as Python does
+def test_programs_run(names, tmp_path, monkeypatch, capfd, caplog):
+    """In this process, which has scikit-learn and matplotlib."""
     pytest.importorskip("sklearn", reason="needs scikit-learn: pip install 'svmtool[sklearn]'")
-    pytest.importorskip("matplotlib", reason="needs matplotlib: pip install 'svmtool[plot]'")
-    monkeypatch.setenv("MPLBACKEND", "agg")
-    command = [sys.executable, "-c", RUN, *(str(FOLDER / f"{name}.py") for name in names)]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600)
-    assert (done.returncode, done.stderr) == (0, "")
+    matplotlib = pytest.importorskip("matplotlib", reason="needs matplotlib: pip install 'svmtool[plot]'")
+    matplotlib.use("agg")
+    monkeypatch.chdir(tmp_path)
     for name in names:
+        with matplotlib.rc_context():
+            runpy.run_path(str(FOLDER / f"{name}.py"), run_name="__main__")
         assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        matplotlib.pyplot.close("all")
+    assert (capfd.readouterr().err, caplog.records) == ("", [])
 
 
 def test_page_and_navigation_have_every_program():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from conftest import REPOSITORY
+from shell_commands import put_commands, run_in
 
 import svmtool
 from svmtool.compiled import loop_sources
@@ -65,27 +65,28 @@ def test_the_conda_recipe_needs_what_pyproject_says():
     assert re.findall(r"- (\S+) >=(\S+)", run)[1:] == [tuple(name.split(">=")) for name in wanted]
 
 
-def setup_py(code: str, **environment: str) -> str:
-    """Output of Python code run with setup.py's distribution as `it`."""
-    start = "from distutils.core import run_setup; it = run_setup('setup.py', ['-q'], stop_after='config'); "
+WHEELS = """
+import os, sys, setuptools
+from distutils.core import run_setup
+for name in sys.argv[1:]:
+    os.environ["SVMTOOL_WHEEL_PLATFORM"] = name
+    it = run_setup("setup.py", ["-q"], stop_after="config")
+    wheel = it.get_command_obj("bdist_wheel")
+    wheel.ensure_finalized()
+    print(*wheel.get_tag(), len(it.scripts or []), *sorted(e.split(" ")[0] for e in it.entry_points["console_scripts"]))
+"""
+
+
+def test_wheels_fit_each_python_and_pip_makes_their_commands_where_there_is_no_shell():
+    """In one process, which prints a wheel's three tags, its number of scripts and its entry points."""
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", "import setuptools; " + start + code],
-        cwd=REPOSITORY, env={**os.environ, **environment}, capture_output=True, text=True,
-    )  # fmt: skip
+        [sys.executable, "-W", "ignore", "-c", WHEELS, *PLATFORMS], cwd=REPOSITORY, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-@pytest.mark.parametrize("name", PLATFORMS)
-def test_a_wheel_fits_each_python_on_one_platform(name):
-    tag = "c = it.get_command_obj('bdist_wheel'); c.ensure_finalized(); print(*c.get_tag())"
-    assert setup_py(tag, SVMTOOL_WHEEL_PLATFORM=name).split() == ["py3", "none", name]
-
-
-def test_commands_are_made_by_pip_where_there_is_no_shell():
-    made = "print(len(it.scripts or []), *sorted(e.split(' ')[0] for e in it.entry_points['console_scripts']))"
-    assert setup_py(made, SVMTOOL_WHEEL_PLATFORM="macosx_11_0_arm64").split() == ["8", "svmtool"]
-    n, *names = setup_py(made, SVMTOOL_WHEEL_PLATFORM="win_amd64").split()
+    found = dict(zip(PLATFORMS, map(str.split, done.stdout.splitlines()), strict=True))
+    assert [words[:3] for words in found.values()] == [["py3", "none", name] for name in PLATFORMS]
+    assert found["macosx_11_0_arm64"][3:] == ["8", "svmtool"]
+    n, *names = found["win_amd64"][3:]
     assert n == "0" and {"svm-train", "svm-predict", "svm-scale", "svmtool"} < set(names)
 
 
@@ -117,14 +118,8 @@ def test_the_dockerfile_copies_what_exists_and_runs_the_demo_without_rights():
 
 def test_the_demo_runs_from_any_folder(tmp_path):
     """As the image runs it: the commands by name, the data elsewhere."""
-    for name in ("train", "predict", "scale"):
-        (tmp_path / f"svm-{name}").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m svmtool {name} "$@"\n')
-        (tmp_path / f"svm-{name}").chmod(0o755)
-    done = subprocess.run(
-        [REPOSITORY / "scripts" / "demo.sh", REPOSITORY / "data", "demo"],
-        cwd=tmp_path, env={**os.environ, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"},
-        capture_output=True, text=True,
-    )  # fmt: skip
+    put_commands(tmp_path / "bin", {f"svm-{name}": name for name in ("train", "predict", "scale")})
+    done = run_in(tmp_path, [REPOSITORY / "scripts" / "demo.sh", REPOSITORY / "data", "demo"], tmp_path / "bin")
     assert done.returncode == 0, done.stderr
     assert "Certified relative gap = " in done.stdout and "Accuracy = " in done.stdout
     assert (tmp_path / "demo" / "predictions").stat().st_size

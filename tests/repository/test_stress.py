@@ -138,7 +138,7 @@ def sleepy(announce, folder, kind: str) -> str:
 
 
 def test_a_worker_that_hangs_or_crashes_is_replaced_and_reported(tmp_path):
-    kinds = ("hang", "crash", "fault", "good")
+    kinds = ("fault", "hang", "good", "crash")
     done = {one.job[0]: one for one in pool.run(sleepy, iter([(kind,) for kind in kinds]), 1)}
     assert done["good"].result == "good" and "a fault of the job" in done["fault"].fault
     assert done["hang"].lost == "hang" and "egmentation" in done["crash"].lost

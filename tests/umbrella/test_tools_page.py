@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
 
 from conftest import REPOSITORY
-from shell_commands import put_commands
+from shell_commands import put_commands, run_in
 
 from svmtool.cli.umbrella.group import ORDER, PASSED_ON
 
@@ -17,13 +15,9 @@ PAGE = (REPOSITORY / "docs" / "tools.md").read_text(encoding="utf-8")
 def test_commands_of_the_page_run(tmp_path):
     (tmp_path / "data").symlink_to(REPOSITORY / "data")
     put_commands(tmp_path / "bin", {"svmtool": ""})
-    path = str(tmp_path / "bin") + os.pathsep + os.environ["PATH"]
     output = {}
     for line in "".join(re.findall(r"<!-- commands -->\n```sh\n(.*?)```", PAGE, re.DOTALL)).splitlines():
-        done = subprocess.run(
-            ["bash", "-e", "-c", line], cwd=tmp_path, env={**os.environ, "PATH": path}, capture_output=True, text=True,
-            timeout=300,
-        )  # fmt: skip
+        done = run_in(tmp_path, ["bash", "-e", "-c", line], tmp_path / "bin")
         assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
         output[line] = done.stdout
     assert (tmp_path / "answers").read_text() == "setosa\nvirginica\n"
