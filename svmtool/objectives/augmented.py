@@ -131,7 +131,7 @@ class Augmented(Objective):
         rows on the margin are equality constraints, with a proximal term that keeps dependent rows solvable.
         A free bias is the multiplier of sum alpha_i y_i = 0.
         """
-        used, Q = self.dual_matrix(used, self.y, 1.0 / (self.sigma * self.cost))
+        Q = self.dual_matrix(used, self.y, 1.0 / (self.sigma * self.cost))
         rest = -self.u
         rest[used] = 0.0
         v, z = self.rows.transpose_product(rest), np.empty(self.n)

@@ -175,7 +175,7 @@ class Objective(Losses):
 
     @property
     def face_cost(self) -> float:
-        """Approximate cost of the first `face` of the active rows, in nanoseconds."""
+        """Approximate cost of `face` of the active rows, in nanoseconds."""
         return self.row_system_work(self.active)
 
     def feature_system_work(self, rows: int) -> float:
