@@ -18,11 +18,10 @@ from typing import TypeVar
 
 import numpy as np
 
-from svmtool.certify.points import balanced, shifted
+from svmtool.certify.points import balanced, best_factor, shifted
 from svmtool.certify.radius import DualSum, offset, radius
 from svmtool.certify.rounding import FEW, UNIT, Products, growth
 from svmtool.data.row_storage import Rows
-from svmtool.objectives.duality import best_factor
 from svmtool.objectives.losses import Loss
 from svmtool.tolerances import EPS, FINE_RTOL, ROUNDOFF_GAP, SAME_RTOL
 

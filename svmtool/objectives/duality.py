@@ -24,26 +24,23 @@ def balanced(a: np.ndarray, y: np.ndarray) -> np.ndarray:
     return a * np.where(positive, *balancing(float(np.sum(a[positive])), float(np.sum(a[~positive]))))
 
 
-def best_factor(linear: float, square: float, conjugate: float, degree: float, limit: float) -> float:
-    """The s, 0 <= s <= limit, with the largest s linear - s^2 square / 2 - s^degree conjugate; 0 where no s is best."""
-    if linear <= 0.0:
-        return 0.0
-    if degree in (1.0, 2.0) or not conjugate > 0.0:
-        quadratic = square + (2.0 * conjugate if degree == 2.0 else 0.0)
-        best = min(linear / quadratic if quadratic > 0.0 else np.inf, limit)
-        return best if best < np.inf else 0.0
+def best_multiple(linear: float, square: float, conjugate: float, degree: float, limit: float) -> tuple[float, float]:
+    """The 0 <= s <= limit with the largest  s linear - s^2 square / 2 - s^degree conjugate, and that value, >= 0."""
 
     def slope(s: float) -> float:
-        return linear - s * square - degree * s ** (degree - 1.0) * conjugate
+        return linear - s * square - (degree * s ** (degree - 1.0) * conjugate if conjugate > 0.0 else 0.0)
 
-    # bounds of the maximiser by each of the two terms alone
-    with np.errstate(over="ignore"):
-        by_conjugate = float(np.power(linear / (degree * conjugate), 1.0 / (degree - 1.0)))
-    low, high = 0.0, min(limit, linear / square if square > 0.0 else np.inf, by_conjugate)
+    # bounds of the maximiser by each of the terms alone
+    low, high = 0.0, min(limit, linear / square if square > 0.0 else np.inf)
+    if conjugate > 0.0:
+        with np.errstate(over="ignore"):
+            high = min(high, float(np.power(max(linear, 0.0) / (degree * conjugate), 1.0 / (degree - 1.0))))
+    if not 0.0 < high < np.inf or linear <= 0.0:
+        return 0.0, 0.0
     for _ in range(100):
         middle = 0.5 * (low + high)
         low, high = (middle, high) if slope(middle) > 0.0 else (low, middle)
-    return high if slope(high) >= 0.0 else low
+    return high, high * linear - 0.5 * high * high * square - high**degree * conjugate
 
 
 def standard_normal(d: int) -> np.ndarray:

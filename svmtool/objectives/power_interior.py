@@ -25,7 +25,7 @@ from svmtool.data.row_storage import Rows
 from svmtool.engine.interior import BOUND_SHARE, REFINEMENTS, Path, refined
 from svmtool.linalg import systems
 from svmtool.linalg.systems import Factored, mirror, restore_sum
-from svmtool.objectives.duality import balancing, best_factor, relative_gap
+from svmtool.objectives.duality import balancing, best_multiple, relative_gap
 from svmtool.objectives.task import Task
 from svmtool.tolerances import GRAM_BELOW, MIN_POSITIVE, SEARCH_RTOL
 
@@ -163,8 +163,7 @@ class PowerInterior(Path):
         if p > 1.0:
             degree = p / (p - 1.0)
             conjugate = (p - 1.0) * float(self.cost @ (per_cost / p) ** degree)
-        s = best_factor(linear, square, conjugate, degree, limit)
-        value = s * linear - 0.5 * s * s * square - (s**degree * conjugate if conjugate > 0.0 else 0.0)
+        s, value = best_multiple(linear, square, conjugate, degree, limit)
         return (s * alpha if self.l1 else alpha), value, sums
 
     def factorise(self) -> None:

@@ -45,6 +45,7 @@ from svmtool.tolerances import (
 )
 
 CUBE_PACE = 12.0  # operations of the d^3 of a factorisation that cost what a non-zero costs in a Hessian product
+EARLY_CG_SHARE = 0.6  # share of a Gram matrix's cost that CG with the diagonal may take before the first one
 # Newton steps take over where this many more epochs would be needed.  Ten sets of 2,348 to 518,658 features, -s 0 and
 # 7, C = 1 and 100, 40 runs: 0.91 of the time that 100 takes (0.40 to 1.10 of those above 0.6 s), as with 10 (0.39 to
 # 1.63)
@@ -150,7 +151,8 @@ class TruncatedNewton:
     def direction(self, f: float, g: np.ndarray, norm: float) -> tuple[np.ndarray, int]:
         """Return p with H p = -g, as accurate as the next step needs, and the number of products used."""
         o = self.objective
-        if self.products >= np.floor(self.worth):
+        due = np.floor(EARLY_CG_SHARE * self.worth) if self.factor is None else self.worth
+        if self.products >= due:
             try:
                 self.factor, self.products = Factored(o.hessian()), 0
             except EndedError:  # f falls along -g too
