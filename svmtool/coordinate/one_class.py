@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from svmtool import limits
 from svmtool.compiled.loops.cd import pair_loops
 from svmtool.data.csr import CsrRows
-from svmtool.linalg.systems import Factored
+from svmtool.linalg.systems import Factored, mirror, solve_positive
 from svmtool.objectives.one_class import best_rho, gap_of, is_zero, scale_of
 from svmtool.tolerances import MIN_VALUE_SHARE, RIDGE, SAME_RTOL
 
@@ -71,6 +72,46 @@ class OneClassDescent:
     def run(self, range_tol: float, gap: float, max_rounds: int) -> bool:
         """Run `max_rounds` rounds at most on rows that are not shrunk; returns whether `evaluate`'s conditions hold."""
         return self._rounds(range_tol, gap, self.scale, max_rounds) == 1
+
+    def minimise_on_face(self, max_rows: int) -> bool:
+        """Minimise over the free rows, if there are at most `max_rows`; after evaluate().
+
+        Pairs need many small steps where those rows are nearly dependent.  Newton: with Q_ij = x_i.x_j the step s has
+        Q s = mu - z and sum s = 0; a row that reaches a bound is fixed there, and the step is repeated for the others.
+        Returns whether there were such rows.
+        """
+        used = np.flatnonzero((self.alpha > 0.0) & (self.alpha < self.cost))
+        if not 2 <= len(used) <= max_rows:
+            return False
+        Q = np.empty((len(used), len(used)))
+        self.rows.fill_kernel(used, Q, 0)
+        if not np.any(Q.flat[:: len(used) + 1]):  # rows without features: all the same
+            return False
+        Q.flat[:: len(used) + 1] *= 1.0 + RIDGE
+        mirror(Q.T)
+        try:
+            self._newton_on_face(used, self.z[used], Q)
+        finally:
+            self.w[:] = self.rows.transpose_product(self.alpha)
+        return True
+
+    def _newton_on_face(self, used: np.ndarray, z: np.ndarray, Q: np.ndarray) -> None:
+        while len(used) > 1:
+            limits.check()
+            by_z, by_one = solve_positive(Q, z), solve_positive(Q, np.ones(len(used)))
+            s = by_one * (float(np.sum(by_z)) / float(np.sum(by_one))) - by_z
+            distance = np.where(s > 0.0, self.cost[used] - self.alpha[used], self.alpha[used])
+            part = np.divide(distance, np.abs(s), out=np.full(len(used), np.inf), where=s != 0.0)
+            first = int(np.argmin(part))
+            t = min(float(part[first]), 1.0)
+            self.alpha[used] += t * s
+            np.clip(self.alpha, 0.0, self.cost, out=self.alpha)
+            if t == 1.0:
+                break
+            self.alpha[used[first]] = self.cost[used[first]] if s[first] > 0.0 else 0.0
+            z += t * (Q @ s)
+            rest = np.arange(len(used)) != first
+            used, z, Q = used[rest], z[rest], np.ascontiguousarray(Q[np.ix_(rest, rest)])
 
     def solve_at_zero(self) -> bool:
         """Change the free rows so that w = 0, if possible; returns whether it was.  After evaluate().

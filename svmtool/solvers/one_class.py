@@ -13,9 +13,10 @@ Differs from the paper in:
  1. c_i for each row.
  2. Initial weights are used: the rows that are extreme in their direction are the first vertex.
  3. The pairs' order is that of the violations up to factors of two, which needs no sort.
- 4. Where the origin is in the reduced convex hull of the rows, w = 0 is the solution: one system of the features
+ 4. Where rounds are slow, one factorised system (Newton on the face) solves for the free rows (0 < alpha_i < c_i).
+ 5. Where the origin is in the reduced convex hull of the rows, w = 0 is the solution: one system of the features
     finds its multipliers.
- 5. It ends by a certified gap, alone or with the violation; the result is the best multiple of w and its best rho.
+ 6. It ends by a certified gap, alone or with the violation; the result is the best multiple of w and its best rho.
 Stops when: the certified relative gap (objectives/one_class.py) reaches the target; with -e, when max {z_i: alpha_i >
 0} - min {z_i: alpha_i < c_i} <= EPOCH_TOL e (LIBLINEAR's rule, stricter) and the gap is at most RULE_MIN_GAP.
 Memory: 9 vectors of n, 3 of d.
@@ -41,6 +42,7 @@ from svmtool.tolerances import (
     STALL_ROUNDS,
 )
 
+MAX_FACE_ROWS = 500  # free rows whose system is factorised where rounds alone are slow
 CALL_ROUNDS, ROUND_CALL_NONZEROS = 100, 1 << 26  # most rounds and visited non-zeros between two passes over all rows
 
 METHODS = {
@@ -63,7 +65,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
         descent.begin()
     else:
         descent.begin_towards(np.zeros(task.rows.d) if start is None else start[:-1])
-    status = _rounds(descent, monitor, rule)
+    status = _rounds(descent, monitor, rule, method == "start")
     _, w, rho = best = descent.answer()
     if start is not None and np.any(start[:-1]):  # weights may be better than those of their dual point
         start = np.ascontiguousarray(start[:-1])
@@ -71,13 +73,13 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     return Result(np.append(w, rho), status, descent.rounds, monitor.history, descent.alpha)
 
 
-def _rounds(descent: OneClassDescent, monitor: Monitor, rule: Rule) -> Status:
-    """Rounds until the rule or the gap holds; returns why they ended."""
+def _rounds(descent: OneClassDescent, monitor: Monitor, rule: Rule, warm: bool) -> Status:
+    """Rounds until the rule or the gap holds; returns why they ended.  warm: the free rows may be the right ones."""
     range_tol, gap = np.inf, OPTIMAL_GAP if monitor.gap is None else monitor.gap  # violation and gap that end the run
     if monitor.gap is None and rule.range is not None:
         range_tol, gap = EPOCH_TOL * rule.range, RULE_MIN_GAP
     call_rounds = max(1, min(CALL_ROUNDS, ROUND_CALL_NONZEROS // max(descent.rows.nnz, 1), monitor.call_rounds))
-    smallest, highest, stalled, slow, next_try = np.inf, -np.inf, 0, False, 0
+    smallest, highest, stalled, try_face, next_try = np.inf, -np.inf, 0, warm, 0
     evaluations, max_evaluations = 0, np.inf
     while True:
         reached = descent.evaluate(range_tol, gap)
@@ -100,12 +102,15 @@ def _rounds(descent: OneClassDescent, monitor: Monitor, rule: Rule) -> Status:
         if status is not None:
             return status
         try:
+            if try_face and descent.minimise_on_face(MAX_FACE_ROWS):
+                try_face = False
+                continue
             # no multiple of w with P < 0 so far: the origin may be in the reduced convex hull
-            if slow and descent.primal >= 0.0 and descent.d <= GRAM_BELOW and monitor.iterations >= next_try:
+            if try_face and descent.primal >= 0.0 and descent.d <= GRAM_BELOW and monitor.iterations >= next_try:
                 if descent.solve_at_zero():
                     continue
                 next_try = 2 * monitor.iterations
         except EndedError:  # the next evaluation computes the state of the rows
             continue
         rounds = call_rounds if monitor.max_iter is None else min(call_rounds, monitor.max_iter - descent.rounds)
-        slow = not descent.run(range_tol, gap, rounds)
+        try_face = not descent.run(range_tol, gap, rounds)
