@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-MANTISSA_BITS, MIN_EXPONENT = 53, -1022  # of double numbers
+DOUBLE = np.finfo(float)
 
 
 def balanced(a: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -38,7 +38,7 @@ def on_grid(a: np.ndarray, rounded: Callable[[np.ndarray], np.ndarray], axis: in
     """Multiples of a power of 2 so large that no sum of them rounds, over all of them or along an axis."""
     total = np.sum(np.abs(a), axis=axis, keepdims=True)
     total = np.where(np.isfinite(total), total, 1.0)
-    step = np.ldexp(1.0, np.maximum(np.frexp(total)[1] - MANTISSA_BITS + 1, MIN_EXPONENT))
+    step = np.ldexp(1.0, np.maximum(np.frexp(total)[1] - DOUBLE.nmant, DOUBLE.minexp))
     return rounded(a / step) * step
 
 

@@ -15,12 +15,11 @@ import numpy as np
 
 from svmtool.compiled.loops.cd import dcd_loops
 from svmtool.linalg.systems import conjugate_gradient
+from svmtool.tolerances import MAX_TRIALS, SEARCH_RTOL
 
 if TYPE_CHECKING:
     from typing import Any
 
-MIN_GAIN_SHARE = 1e-2  # steps end after one that gains at most this share of the best step's gain
-MAX_HALVINGS = 8  # most halvings of a step whose clipping loses more than it gains
 # Where many variables reach a bound on the way, fewer steps gain more: the first number, its factor after a turn that
 # was shortened (2 after one that was not), and the least number.
 FIRST_STEPS, STEPS_FACTOR, MIN_STEPS = 64, 0.5, 4
@@ -50,10 +49,10 @@ def face_steps(p: Any, max_visits: float, max_steps: int = FIRST_STEPS) -> tuple
 
     remaining = min(int((max_visits - cost) / cost), max_steps)
     with np.errstate(all="ignore"):  # overflow ends the steps
-        step, made, _ = conjugate_gradient(along, residual, curvature, 0.0, remaining, min_gain=MIN_GAIN_SHARE)
+        step, made, _ = conjugate_gradient(along, residual, curvature, 0.0, remaining, min_gain=SEARCH_RTOL)
     done = cost * (1 + made)
     before, t = p.dual_value(), 1.0
-    for _ in range(MAX_HALVINGS):
+    for _ in range(MAX_TRIALS):
         new = np.clip(alpha + t * step, 0.0, upper)
         dcd_loops.face_combination(*on_face, new - alpha, v, bias)
         done += nnz

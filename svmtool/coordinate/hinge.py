@@ -99,7 +99,6 @@ class DualCoordinateDescent:
         self._turn_at = face_first if data.mapped is None else np.inf  # visits at which conjugate gradients come next,
         self._turned, self._wait = 0.0, FACE_TURN_VISITS  # were last, and visits between; see _face_turn
         self._dual = self._passed = self._gained = 0.0
-        self._max_visits = np.inf
         epoch = dcd_loops.dcd_epochs if data.mapped is None else dcd_loops.dcd_epoch
         self._epoch = epoch.bind(
             *self.arrays, y, self.target, diagonal, upper, self.square_norms,

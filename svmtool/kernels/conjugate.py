@@ -16,7 +16,7 @@ from svmtool.compiled.loops.kernel.kernel_row_loops import add_half_tile, add_st
 from svmtool.compiled.threads import run_blocks
 from svmtool.kernels.least_squares import Residuals
 from svmtool.kernels.problems import LeastSquaresSvc
-from svmtool.kernels.rows import large_array
+from svmtool.kernels.rows import SINGLE_ROUNDOFF, large_array
 from svmtool.kernels.tiles import Tiles
 from svmtool.linalg.systems import Factored
 from svmtool.numbers import distinct
@@ -24,16 +24,11 @@ from svmtool.tolerances import MIB
 
 MAX_NYSTROM_ROWS = 512  # rows in S: their system costs as much as a pass over the kernel matrix or two
 BATCHES = 8  # in which they are chosen
-# shares of the largest diagonal entry of K
-EIGENVALUE_RTOL = 1e-5  # smaller eigenvalues of a batch are round-off of single precision
-INDEFINITE_RTOL = 1e-3  # an eigenvalue below minus this is not: K is indefinite
-DIAGONAL_SHARE = 0.1  # no more rows once the remaining diagonal of K sums to this share of the least entry of D
-STRIP_COLUMNS = 4096  # columns of V that are held in double precision at a time
 GROUP_ROWS = 512  # targets of the tiles of a product
 
 
 class Nystroem:
-    """The inverse of V'V + D, V'V near K + shift; of D alone where K is not positive definite.
+    """The inverse of V'V + D, V'V near K + shift, without directions in which K is not positive.
 
     V is a partial factor of it, from the rows S.  They are chosen in batches, evenly along the running sum of the
     remaining diagonal, K_ii - |v_i|^2.  This finds rows unlike all others, which have large eigenvalues of their own if
@@ -50,7 +45,7 @@ class Nystroem:
         V, m = np.empty((max_rows, n), np.float32), 0
         remaining = state.rows.diagonal + p.shift
         size = float(np.abs(remaining).max(initial=0.0))
-        while m < max_rows and float(np.sum(remaining)) > DIAGONAL_SHARE * least:
+        while m < max_rows and float(np.sum(remaining)) > least:  # below, no eigenvalue of the system is above 2
             new = _evenly(remaining, min(batch, max_rows - m))
             rows = state.rows.values(new, np.arange(n))
             rows += np.float32(p.shift)
@@ -58,8 +53,8 @@ class Nystroem:
             if not np.all(np.isfinite(rows)):
                 break
             eigenvalues, Q = np.linalg.eigh(rows[:, new].astype(np.float64))
-            kept = eigenvalues > EIGENVALUE_RTOL * size  # nearly equal rows in a batch give round-off
-            if eigenvalues[0] < -INDEFINITE_RTOL * size or not np.any(kept):
+            kept = eigenvalues > len(new) * SINGLE_ROUNDOFF * size  # nearly equal rows in a batch give round-off
+            if not np.any(kept):
                 break
             end = m + np.count_nonzero(kept)
             np.matmul((Q[:, kept] / np.sqrt(eigenvalues[kept])).T.astype(np.float32), rows, out=V[m:end])
@@ -70,11 +65,11 @@ class Nystroem:
         self.V = V[:m]
         if not m:
             return
-        parts: list[np.ndarray] = [np.empty(0)] * -(-n // STRIP_COLUMNS)
+        parts: list[np.ndarray] = [np.empty(0)] * -(-n // Tiles.width)
 
         def work(b: int) -> None:
             limits.check()
-            strip = slice(b * STRIP_COLUMNS, (b + 1) * STRIP_COLUMNS)
+            strip = slice(b * Tiles.width, (b + 1) * Tiles.width)  # so many in double precision at a time
             part = self.V[:, strip] / np.sqrt(self.D[strip])
             parts[b] = part @ part.T
 

@@ -19,10 +19,7 @@ from svmtool.kernels.results import KernelResult
 from svmtool.kernels.rows import exact_sum, rounding_of, rows_of
 from svmtool.limits import EndedError
 
-SET_SIZE = 2048  # variables of a working set, which may grow
-MAX_FREE_SHARE = 0.75  # sets grow if more than this share of their size is free, ...
-FIRST_ROUNDS = 30  # ... but not in so many first rounds, when many variables are free that will not stay so
-MAX_SET_SIZE = 3 * SET_SIZE // 2  # variables to which sets grow: their block of the kernel matrix then takes 36 MB
+SET_SIZE = 2048  # variables of a working set: their block of the kernel matrix takes 16 MB
 FIRST_SET_SIZE = SET_SIZE // 8  # of the first set; sets double up to their full size, which easy problems never need
 
 
@@ -184,21 +181,18 @@ def level(free: np.ndarray, high: float, low: float) -> float:
 
 
 class ViolatingSets:
-    """Sets of about SET_SIZE variables, or more: the newest half of the last set and the most violating variables."""
+    """Sets of about SET_SIZE variables: the newest half of the last set and the most violating variables."""
 
     def __init__(self) -> None:
-        self.size, self.full = min(FIRST_SET_SIZE, SET_SIZE), SET_SIZE
+        self.size = FIRST_SET_SIZE
         self.newest = np.empty(0, np.int64)
         self.rounds = 0
 
     def choose(self, state: Decomposition) -> np.ndarray:
         """The next set, i8."""
         self.rounds += 1
-        crowded = np.count_nonzero(state.free) > MAX_FREE_SHARE * self.full
-        if self.rounds > FIRST_ROUNDS and crowded:
-            self.full = min(2 * self.full, MAX_SET_SIZE)
         if self.rounds > 1:
-            self.size = min(2 * self.size, self.full)
+            self.size = min(2 * self.size, SET_SIZE)
         if self.size >= len(state.F):
             return np.arange(len(state.F))
         kept = self.newest[: self.size // 2]

@@ -32,25 +32,29 @@ from svmtool.kernels import interior
 from svmtool.kernels.decomposition import Decomposition
 from svmtool.kernels.problems import KernelProblem, Svr
 from svmtool.limits import EndedError
-from svmtool.linalg.systems import VISIT_NS, restore_sum
+from svmtool.linalg.systems import MAX_DENSE_WORK, VISIT_NS, restore_sum
 from svmtool.models.kernel_functions import LINEAR
 from svmtool.objectives import power_interior
 from svmtool.objectives.power_interior import PowerInterior, step_cost
 from svmtool.objectives.task import Task
-from svmtool.tolerances import GRAM_BELOW, SUFFICIENT_DECREASE, SUFFICIENT_RISE, SUM_RTOL
+from svmtool.tolerances import (
+    CONFIRMED_GAP,
+    DUAL_RTOL,
+    GRAM_BELOW,
+    NEWTON_RTOL,
+    ROUNDOFF_GAP,
+    STALL_STEPS,
+    SUFFICIENT_DECREASE,
+    SUFFICIENT_RISE,
+    SUM_RTOL,
+    VALUE_RTOL,
+)
 
 # On 25 sets of 300 to 2,000 rows, C = 1 and 1e4, a run of `primal_minimum` takes 0.39 to 1.67 of its cost (median
 # 0.71); all runs together 11.3 s of CPU time, with VALUE_NS / 3 13.3, with 3 VALUE_NS 10.3.
 VALUE_NS = 3.0  # nanoseconds that SMO steps take for a value of a kernel row: 2.2 to 4.4 on six sets
 START_VALUES = STARTUP_VISITS * VISIT_NS / VALUE_NS  # values for which they take as long as the program's start
-TARGET_GAP = 1e-14  # interior-point steps end at this gap
-RISING_GAP = 1e-9  # after a gap of at most this a larger one is round-off
-MAX_FACE_STEPS = 500
-STALL_FACE_STEPS = 3  # steps to the minimum of a face without progress
-STALL_GAP = 1e-6  # share of the value up to which a gap may be round-off, where face steps change the value by no more
-MAX_TOTAL_WORK = 1 << 32  # multiplications of all decompositions: some seconds
-MAX_SVD_WORK = MAX_TOTAL_WORK // 8  # of one, (variables + features) (the fewer of these)^2: a second
-SCORES_RTOL = 1e-9  # differences of decision values below this share of their size are round-off
+MAX_TOTAL_WORK = 8 * MAX_DENSE_WORK  # of all decompositions: some seconds
 JOINING_SHARE = 0.1  # of the largest violation of a variable at its bound, with which others join the face
 
 
@@ -144,11 +148,11 @@ def _interior(task: Task) -> np.ndarray | None:
     """The dual point of the smallest gap, with multipliers set to their bounds where that is indicated."""
     run, least, best = PowerInterior(task, 1.0), np.inf, None
     for _ in run.steps():
-        rounding = least <= RISING_GAP and run.gap >= least
+        rounding = least <= ROUNDOFF_GAP and run.gap >= least
         if run.gap < least:
             best, _ = run.dual_at_bounds()
         least = min(run.gap, least)
-        if least <= TARGET_GAP or rounding:
+        if least <= NEWTON_RTOL or rounding:
             break
     return best
 
@@ -178,7 +182,7 @@ class Face:
         """
         state, joining, idle = self.state, False, 0
         least, lowest, best, began, value = np.inf, np.inf, state.a, np.inf, np.inf
-        for _ in range(MAX_FACE_STEPS):
+        while True:
             limits.check()
             _, rho, r = state.certify()
             value, gap = state.value_and_gap(rho, r)
@@ -188,7 +192,7 @@ class Face:
             lowest = min(value, lowest)
             if gap < least:
                 least, best = gap, state.a
-            if idle >= STALL_FACE_STEPS or gap == 0.0:
+            if idle >= STALL_STEPS or gap == 0.0:
                 break
             face = state.free | self._violating(rho, r) if joining or not np.any(state.free) else state.free
             step = self._step(np.flatnonzero(face))
@@ -199,7 +203,7 @@ class Face:
         if state.a is not best:
             state.go_to(best)
         stalled = began - lowest <= SUM_RTOL * max(abs(value), abs(least))
-        return least == 0.0 or (idle >= STALL_FACE_STEPS and stalled and least <= STALL_GAP * abs(value))
+        return least == 0.0 or (idle >= STALL_STEPS and stalled and least <= CONFIRMED_GAP * abs(value))
 
     def _violating(self, rho: float, r: float) -> np.ndarray:
         """The variables at a bound that should leave it, bool[m], without those much nearer to optimality."""
@@ -216,8 +220,8 @@ class Face:
         while len(face):
             fewer, more = sorted((len(face), p.rows.d))
             work = (fewer + more) * fewer * fewer
-            self._work_left -= work
-            if work > MAX_SVD_WORK or self._work_left < 0:
+            self._work_left -= work + p.rows.nnz  # and a pass over the rows
+            if work > MAX_DENSE_WORK or self._work_left < 0:
                 return None
             c, length = self._change(face)
             da, a = p.y[face] * c, state.a[face]
@@ -253,10 +257,10 @@ class Face:
             U, S, _ = np.linalg.svd(A, full_matrices=False)
         except np.linalg.LinAlgError:
             return np.zeros(len(face)), 1.0
-        kept = S > interior.ROUNDOFF_RTOL * S.max(initial=0.0)
+        kept = S > DUAL_RTOL * S.max(initial=0.0)
         U = U[:, kept]
         along = right @ U
         rest = right - U @ along
-        if np.abs(rest).max() > SCORES_RTOL * max(np.abs(state.F).max(), np.abs(p.p).max()):
+        if np.abs(rest).max() > VALUE_RTOL * max(np.abs(state.F).max(), np.abs(p.p).max()):
             return rest, np.inf
         return U @ (along / S[kept] ** 2), 1.0

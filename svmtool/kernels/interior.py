@@ -13,21 +13,19 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.data.dense import DenseRows
-from svmtool.engine.interior import Path, refined
+from svmtool.engine.interior import BOUND_SHARE, Path, refined
 from svmtool.errors import SvmtoolError
 from svmtool.kernels.problems import KernelProblem, Points
 from svmtool.kernels.tiles import apart
 from svmtool.linalg.systems import Factored, mirror, restore_sum
 from svmtool.models.kernel_functions import LINEAR
-from svmtool.tolerances import MANY_VALUES, MATRIX_ROWS, MIN_POSITIVE, SUM_RTOL
+from svmtool.tolerances import DUAL_RTOL, MANY_VALUES, MATRIX_ROWS, MIN_POSITIVE, SUM_RTOL
 
 # a direct solution of m variables costs CUBE_COST m^3 + FIXED_COST values of kernel rows
 CUBE_COST, FIXED_COST = 2.5, 2e7
 # By systems of d features it costs FEATURES_COST m (0.002 d^2 + d + 8) + FIXED_COST: 24 sets of 300 to 2,000 rows and
 # 4 to 128 features, C = 1 and 1e4, took 0.14 to 1.04 of that (median 0.34), seven of up to 45,568 variables 0.12 to 1.1
 FEATURES_COST = 500.0
-ROUNDOFF_RTOL = 1e-13  # relative complementarity and residuals that no step improves, and singular values of rows
-BOUND_RATIO = 1e3  # a variable is set to a bound if it is this many times nearer to it than its multiplier to zero
 
 
 def kernel_matrix(points: Points) -> np.ndarray:
@@ -184,9 +182,9 @@ class _Box(Path):
             (x, slack), (z, w) = self.x, self.z
             if self.gap < best:
                 best = self.gap
-                low, high = (x <= slack) & (x * BOUND_RATIO < z * u), (slack < x) & (slack * BOUND_RATIO < w * u)
+                low, high = (x <= slack) & (x < BOUND_SHARE * z * u), (slack < x) & (slack < BOUND_SHARE * w * u)
                 found = [np.where(low, 0.0, np.where(high, u, x)), x.copy()]
-            if self.gap <= ROUNDOFF_RTOL or (self.products <= ROUNDOFF_RTOL and self.gap > best):  # round-off is left
+            if self.gap <= DUAL_RTOL or (self.products <= DUAL_RTOL and self.gap > best):  # round-off is left
                 break
         return found
 

@@ -11,8 +11,6 @@ from svmtool.kernels.results import KernelResult
 from svmtool.kernels.rows import SINGLE_ROUNDOFF, KernelRows, exact_sum
 from svmtool.kernels.tiles import tiles_of
 
-FIRST_RESIDUAL_CHECK = 512  # rounds before the first check of progress
-
 
 class Residuals:
     """A point c f8[n] and e = y - (K + shift + D) c, the negative gradient without a free b.

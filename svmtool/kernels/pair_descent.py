@@ -12,7 +12,7 @@ import numpy as np
 
 from svmtool import limits
 from svmtool.compiled.loops.kernel import working_set_loops as loops
-from svmtool.kernels.decomposition import FIRST_SET_SIZE, MAX_SET_SIZE, Decomposition, largest
+from svmtool.kernels.decomposition import FIRST_SET_SIZE, SET_SIZE, Decomposition, largest
 from svmtool.kernels.problems import KernelProblem
 from svmtool.kernels.rows import large_array
 from svmtool.tolerances import MANY_VALUES, MIB
@@ -23,7 +23,7 @@ TOLERANCE_SHARE = 0.5  # a working set's steps end at no less than this share of
 WHOLE_STEPS_EACH = 10  # steps for each variable among all of them, at most, in a round
 # Steps choose among all of up to MAX_WHOLE_VARIABLES variables if memory holds MIN_STORED_ROWS rows: on nine sets of
 # 2,000 to 11,000 rows this took 0.55 to 0.92 of working sets' time on seven, 1.2 to 1.4 on two.
-MAX_WHOLE_VARIABLES, MIN_STORED_ROWS = 4 * MAX_SET_SIZE, FIRST_SET_SIZE
+MAX_WHOLE_VARIABLES, MIN_STORED_ROWS = 6 * SET_SIZE, FIRST_SET_SIZE
 # share of the memory for kernel rows: the whole matrix of a pair of classes with its lanes; a pair's share of -m is
 # twice as much (training/kernel/fit.py)
 WHOLE_MEMORY_SHARE = 0.6
@@ -37,7 +37,7 @@ _thread = threading.local()  # .buffer: see _buffer
 
 def capacity_for_rows(m: int, cache_mb: float) -> float:
     """The memory for kernel rows: cache_mb without the largest block of m variables, at least half."""
-    return max(cache_mb - min(MAX_SET_SIZE, m) ** 2 * 4 / MIB, cache_mb / 2)
+    return max(cache_mb - min(SET_SIZE, m) ** 2 * 4 / MIB, cache_mb / 2)
 
 
 class PairDescent:
@@ -136,7 +136,7 @@ class WholeDescent:
         state, p = self.state, self.state.problem
         self.a, self.F = state.a[self.filled], state.F[self.filled]
         steps, taken = Steps(self, self.diagonal), 0
-        remaining = WHOLE_STEPS_EACH * min(len(p.y), MAX_SET_SIZE)
+        remaining = WHOLE_STEPS_EACH * min(len(p.y), SET_SIZE)
         if not state.single:
             remaining = max(remaining, MANY_VALUES // self.l)
         while True:

@@ -22,7 +22,7 @@ from svmtool.tolerances import VALUES_AT_ONCE
 
 # gamma |x - c|^2 up to which RBF uses products in single precision: relative error about 4e-6
 MAX_SINGLE_EXPONENT = 64.0
-MIN_SINGLE_NORM, MAX_SINGLE_NORM = 1e-20, 1e30  # the range of the largest |x|^2 for which single precision is enough
+SINGLE = np.finfo(np.float32)
 MAX_DENSE_FEATURES = 32  # features; with fewer, rows are always held dense
 NONZERO_COST = 2.5  # cost of a nonzero of a sparse row, in features of a dense one
 
@@ -228,7 +228,8 @@ def tiles_of(
     double = Double(rows, norms, kernel, dtype, sparse and dtype is np.float64)
     if dtype is np.float64:
         return double
-    if sparse and kernel.kind == LINEAR and MIN_SINGLE_NORM < float(norms.max(initial=0.0)) < MAX_SINGLE_NORM:
+    largest = float(norms.max(initial=0.0))  # terms of the largest size have all digits of single precision
+    if sparse and kernel.kind == LINEAR and SINGLE.tiny / SINGLE.eps < largest < SINGLE.max * SINGLE.eps:
         starts, columns, values = rows.narrow_arrays
         return SparseProducts(starts, columns, values.astype(np.float32), norms, m, 0.0)
     if kernel.kind != RBF:

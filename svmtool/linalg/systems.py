@@ -8,9 +8,8 @@ import numpy as np
 
 from svmtool import limits
 from svmtool.compiled.loops.rows import solve_loops
-from svmtool.data.row_storage import Rows
 from svmtool.errors import SvmtoolError
-from svmtool.tolerances import MATRIX_ROWS, NEWTON_RTOL
+from svmtool.tolerances import MATRIX_ROWS, NEWTON_RTOL, STALL_STEPS, SUM_ROUNDOFF
 
 # Costs of operations in nanoseconds on one core of 2024; only their ratios matter, for the choice of methods
 VISIT_NS = 1.3  # a non-zero in an epoch of coordinate descent
@@ -22,12 +21,10 @@ DENSE_GRAM_NS = 0.05  # the same, dense rows: 0.035 to 0.1 on twelve shapes of 5
 CALLS_NS = 2e5  # the calls of a Newton step, whatever the data
 FACTOR_NS, COPY_NS = 0.02, 10.0  # a factorisation of order m: for each of m^3 and of m^2
 
-PART_ROWS = 128  # rows of a triangle copied, and of an inverse computed, at a time
-MAX_FAILURES, MAX_EXCHANGES = 5, 500  # of `nonnegative`: block exchanges that do not help; exchanges of single entries
-SLOPE_ROUNDINGS = 8.0  # a slope counts as zero up to this many rounding errors of its terms
-# Above this order a factorisation goes by panels of this many columns, to check limits between them.  Orders from 20 to
-# 1400 take 0.7 to 1.2 of the time of one library call
-MIN_PANEL_ORDER, PANEL_COLUMNS = 1024, 64
+PART_ROWS = 128  # rows of a triangle copied, of an inverse computed, or of a large factor, at a time
+MAX_EXCHANGES = 500  # of single entries, in `nonnegative`
+# (rows + columns) (the fewer of these)^2 up to which an orthogonal factorisation takes at most a second
+MAX_DENSE_WORK = 1 << 29
 
 
 def solve_positive(H: np.ndarray, g: np.ndarray) -> np.ndarray:
@@ -89,22 +86,22 @@ def _cholesky(H: np.ndarray) -> np.ndarray | None:
     """The lower triangular L of H = L L', given the upper triangle of H; None if H is not positive definite."""
     d = len(H)
     try:
-        lower = np.ascontiguousarray(np.linalg.cholesky(H.T)) if d <= MIN_PANEL_ORDER else _in_panels(H)
+        lower = np.ascontiguousarray(np.linalg.cholesky(H.T)) if d <= MATRIX_ROWS else _in_panels(H)
     except np.linalg.LinAlgError:
         return None
     return None if np.isnan(lower[-1:, -1:]).any() else lower  # the library ignores a nan, which reaches this entry
 
 
 def _in_panels(H: np.ndarray) -> np.ndarray:
-    """As `_cholesky`, PANEL_COLUMNS columns at a time; LinAlgError if H is not positive definite."""
+    """As `_cholesky`, PART_ROWS columns at a time, to check limits; LinAlgError if H is not positive definite."""
     d = len(H)
     lower = np.zeros((d, d))
-    for start in range(0, d, PANEL_COLUMNS):
+    for start in range(0, d, PART_ROWS):
         limits.check()
-        own, below = slice(start, start + PANEL_COLUMNS), slice(start + PANEL_COLUMNS, None)
+        own, below = slice(start, start + PART_ROWS), slice(start + PART_ROWS, None)
         panel = H[own, start:].T - lower[start:, :start] @ lower[own, :start].T
-        lower[own, own] = corner = np.linalg.cholesky(panel[:PANEL_COLUMNS])
-        np.matmul(panel[PANEL_COLUMNS:], np.linalg.inv(corner).T, out=lower[below, own])
+        lower[own, own] = corner = np.linalg.cholesky(panel[:PART_ROWS])
+        np.matmul(panel[PART_ROWS:], np.linalg.inv(corner).T, out=lower[below, own])
     return lower
 
 
@@ -177,40 +174,6 @@ def conjugate_gradient(
     return p, max_steps, rho <= target
 
 
-class KernelCache:
-    """Cache of x_i.x_j among the rows requested so far; only products with new rows are computed.
-
-    If there would be more cached rows than `max_rows` and than twice the requested ones, the others are dropped.
-    Memory: f8 (cached rows)^2.
-    """
-
-    def __init__(self, rows: Rows, max_rows: int = MATRIX_ROWS):
-        self.rows, self.max_rows = rows, max_rows
-        self._drop()
-
-    def _drop(self) -> None:
-        self.place = np.full(self.rows.n, -1)  # index of each row in K
-        self.known = np.empty(0, np.int64)
-        self.K = np.empty((0, 0))
-
-    def block(self, used: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The rows `used` (i8), in the cache's order, and a new matrix of their x_i.x_j, lower triangle."""
-        new = used[self.place[used] < 0]
-        if len(self.known) + len(new) > max(self.max_rows, 2 * len(used)):
-            self._drop()
-            new = used
-        if len(new):
-            m = len(self.known)
-            known = np.concatenate([self.known, new])
-            K = np.zeros((len(known), len(known)))  # the other triangle must be finite
-            K[:m, :m] = self.K
-            self.rows.fill_kernel(known, K, m)
-            self.K, self.known = K, known
-            self.place[new] = m + np.arange(len(new))
-        at = np.sort(self.place[used])
-        return self.known[at], self.K[np.ix_(at, at)]
-
-
 def nonnegative(Q: np.ndarray, t: np.ndarray, start: np.ndarray, above: np.ndarray) -> np.ndarray:
     """The minimiser a (f8[n]) of 1/2 a'Qa - t'a over a >= 0, for a positive definite Q (f8[n, n]): also of tiny losses.
 
@@ -222,7 +185,7 @@ def nonnegative(Q: np.ndarray, t: np.ndarray, start: np.ndarray, above: np.ndarr
     above (bool[n]): first guess of the positive entries; start (f8[n], >= 0): where single entries begin to enter.
     Raises EndedError if the run ends meanwhile.
     """
-    used, least, tries = above.copy(), len(t) + 1, MAX_FAILURES
+    used, least, tries = above.copy(), len(t) + 1, STALL_STEPS
 
     def solve() -> tuple[np.ndarray, np.ndarray]:
         """The minimiser over the entries `used`, and the slopes of the others; 0 where they are round-off."""
@@ -230,7 +193,7 @@ def nonnegative(Q: np.ndarray, t: np.ndarray, start: np.ndarray, above: np.ndarr
         a, at = np.zeros(len(t)), np.flatnonzero(used)
         if len(at):
             a[at] = solve_positive(np.ascontiguousarray(Q[np.ix_(at, at)]), t[at])
-        slopes, noise = Q @ a - t, SLOPE_ROUNDINGS * np.finfo(float).eps * (np.abs(Q) @ np.abs(a) + np.abs(t))
+        slopes, noise = Q @ a - t, SUM_ROUNDOFF * (np.abs(Q) @ np.abs(a) + np.abs(t))
         return a, np.where(used | (np.abs(slopes) <= noise), 0.0, slopes)
 
     while tries > 0:
@@ -239,7 +202,7 @@ def nonnegative(Q: np.ndarray, t: np.ndarray, start: np.ndarray, above: np.ndarr
         count = int(np.count_nonzero(wrong))
         if not count:
             return a
-        tries = MAX_FAILURES if count < least else tries - 1
+        tries = STALL_STEPS if count < least else tries - 1
         least = min(count, least)
         used ^= wrong
     a, used = start.copy(), start > 0.0

@@ -11,10 +11,10 @@ from svmtool.compiled.loops.loss import l1_loops
 from svmtool.compiled.threads import run_blocks
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
-from svmtool.data.row_storage import BLOCK_WORK, Rows
+from svmtool.data.row_storage import BLOCK_WORK, MAX_BLOCKS, Rows
 from svmtool.linalg.systems import mirror
 
-BLOCKS, BLOCK_DENSITY = 4, 2  # blocks of rows transposed in parallel, and the least numbers of each for a feature
+BLOCK_DENSITY = 2  # least numbers for a feature in a block of rows that is transposed beside others
 
 
 class Columns:
@@ -46,7 +46,7 @@ class Columns:
 
     def _turn_sparse(self, rows: CsrRows) -> None:
         m = self.n_features
-        blocks = rows.cut(min(BLOCKS, rows.nnz // max(BLOCK_DENSITY * m, BLOCK_WORK)))
+        blocks = rows.cut(min(MAX_BLOCKS, rows.nnz // max(BLOCK_DENSITY * m, BLOCK_WORK)))
         counts = np.zeros((len(blocks), m), np.int64)
         count, fill = l1_loops.count_columns, l1_loops.fill_columns
         run_blocks(lambda b: count(rows.indptr, rows.indices, counts[b], *blocks[b]), len(blocks))

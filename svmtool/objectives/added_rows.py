@@ -8,11 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.compiled.loops.loss.falsvm_loops import falsvm_rows
+from svmtool.linalg.systems import PART_ROWS
 from svmtool.objectives.normal_equations import NormalEquations
 from svmtool.objectives.task import Task
-
-# Rows that P gets at once: one for each so many features, within these bounds
-FEATURES_PER_PENDING_ROW, MIN_PENDING_ROWS, MAX_PENDING_ROWS = 10, 48, 200
 
 
 class AddedRows:
@@ -27,8 +25,7 @@ class AddedRows:
         self.w, self._P = np.zeros(d), np.eye(d)
         if equations is not None:
             self.w, self._P = equations.minimiser(), equations.matrix.factor().inverse()
-        pending = max(MIN_PENDING_ROWS, min(d // FEATURES_PER_PENDING_ROW, MAX_PENDING_ROWS))
-        self._Z = np.zeros((pending, d))  # vectors of the rows that P does not have yet
+        self._Z = np.zeros((PART_ROWS, d))  # vectors of the rows that P does not have yet
         self._change, self._state = np.empty((d, d)), np.array([0, 0, np.any(self.w)])
         self.order, self.taken = np.arange(rows.n), np.zeros(rows.n, np.int64)
         self.cost = d * (rows.nnz / max(rows.n, 1) + len(self._Z))

@@ -27,23 +27,12 @@ from svmtool import limits
 from svmtool.data.dense import DenseRows
 from svmtool.data.replicated import stored_rows
 from svmtool.linalg import systems
-from svmtool.linalg.systems import Factored, conjugate_gradient, solve_positive
+from svmtool.linalg.systems import conjugate_gradient, solve_positive
 from svmtool.objectives.duality import balancing
 from svmtool.objectives.row_losses import Losses
-from svmtool.tolerances import RIDGE, SEARCH_RTOL
+from svmtool.tolerances import RIDGE
 
 SYSTEMS = {"primal": "a system of features", "dual": "a system of active rows", "cg": "conjugate gradients"}
-BALANCED_RATIO = 0.9  # free bias: the two signs' multiplier sums are balanced if their ratio is above this
-
-
-def balance(up: float, down: float) -> tuple[float, float] | None:
-    """Factors that make the sums `up` and `down` of the multipliers of y = 1 and y = -1 equal.
-
-    None where the sums are too far apart for a useful bound.
-    """
-    if not min(up, down) > BALANCED_RATIO * max(up, down):
-        return None
-    return balancing(up, down)
 
 
 class Objective(Losses):
@@ -88,11 +77,6 @@ class Objective(Losses):
         """The curvature of row i is scale * c_i: a common factor does not change the Gram matrix."""
         return 1.0
 
-    @property
-    def dual_system_cheaper(self) -> bool:
-        """Whether the system of the active rows (`face`) is cheaper than a d x d matrix."""
-        return False
-
     @abstractmethod
     def sums(self) -> list[float]:
         """Compute slopes and curvatures of all rows at the current margins; returns the sums that `_set_sums` reads."""
@@ -126,9 +110,7 @@ class Objective(Losses):
 
     def _free_bound(self) -> float:
         """A lower bound of min f with a free bias."""
-        factors = balance(*self.sides())
-        if factors is None:
-            return 0.0
+        factors = balancing(*self.sides())
         g = np.array(factors) @ self.by_side
         g[-1] = 0.0
         return self._balanced_bound(g, self.multiplied_sums(*factors))
@@ -193,7 +175,7 @@ class Objective(Losses):
 
     @property
     def face_cost(self) -> float:
-        """Approximate cost of the first `face` of the active rows, in nanoseconds."""
+        """Approximate cost of `face` of the active rows, in nanoseconds."""
         return self.row_system_work(self.active)
 
     def feature_system_work(self, rows: int) -> float:
@@ -239,53 +221,13 @@ class Objective(Losses):
             if system == "primal":
                 return -solve_positive(self.hessian(), g), 0, True
             if system == "dual":
-                return self._by_rows(g), 0, True
+                return self.face(self.active_rows()) - self.w, 0, True
             p, self.products, reached = conjugate_gradient(
                 self.hessian_product, g, self.hessian_diagonal(), tolerance, max_products, stopped
             )
         except limits.EndedError:
             return -g, 0, False
         return -p, self.products, reached
-
-    def factorised_direction(self, g: np.ndarray, doubtful: bool) -> tuple[np.ndarray, int, bool]:
-        """`newton_direction` by the cheaper factorised system, dual or primal.
-
-        doubtful: check the residual of the dual system, which loses digits where numbers are large.
-        """
-        if self.dual_system_cheaper:
-            p, _, exact = found = self.newton_direction(g, "dual")
-            if not (exact and doubtful):
-                return found
-            residual = self.hessian_product(p) + g
-            if float(residual @ residual) <= SEARCH_RTOL**2 * float(g @ g):
-                return found
-        return self.newton_direction(g, "primal")
-
-    def _by_rows(self, g: np.ndarray) -> np.ndarray:
-        """`newton_direction` by the dual system."""
-        return self.face(self.active_rows()) - self.w
-
-    def curved_direction(self, g: np.ndarray) -> np.ndarray:
-        """-H^-1 g by the dual system of the active rows A, whose curvatures c differ (scale 1).
-
-        p = -g - A'Ds, D = sqrt(c), with (D A A' D + I) s = -D A g.  The step of a free bias is the multiplier of its
-        equation, which fixes the sum of Ds.  At least one row must be active.
-        """
-        used, Q = self.dual_matrix(self.active_rows(), np.sqrt(self.c), np.ones(self.n))
-        root = np.sqrt(self.c[used])
-        along, a = np.empty(self.n), np.zeros(self.n)
-        self.rows.margins(g, np.ones(self.n), along)
-        factored, shift = Factored(np.ascontiguousarray(Q.T)), 0.0
-        s = factored.solve(-root * along[used])
-        if self.free_bias:
-            shifted = factored.solve(root)
-            shift = -(g[-1] / self.rows.bias + root @ s) / (root @ shifted)  # numpy: 0 / 0 raises nothing
-            s += shift * shifted
-        a[used] = root * s
-        p = -g - self.rows.transpose_product(a)
-        if self.free_bias:
-            p[-1] = shift / self.rows.bias
-        return p
 
     def line_search(self, p: np.ndarray) -> float:
         """The t > 0 that minimises f(w + t p), exactly (paper's Section 4.4).

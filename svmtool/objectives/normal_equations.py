@@ -18,8 +18,7 @@ from svmtool.data.class_statistics import ClassStatistics
 from svmtool.data.labels import two_class_problems
 from svmtool.engine.interior import REFINEMENTS
 from svmtool.linalg.systems import Factored, mirror
-
-MIN_PRIMAL_SHARE = 1e-4  # share of C V below which f, a difference of sums, has too few digits for a certificate
+from svmtool.tolerances import EPS, OPTIMAL_GAP
 
 
 class Matrix:
@@ -71,8 +70,8 @@ class NormalEquations:
         return w
 
     def cancels(self, f: float) -> bool:
-        """Whether the sums in f cancel, so that round-off makes f less accurate than a sum over the rows."""
-        return f < MIN_PRIMAL_SHARE * self.C * self.V
+        """Whether the sums in f, each about C V, cancel: then their rounding hides an optimal gap."""
+        return f * OPTIMAL_GAP < EPS * self.C * self.V
 
 
 def equations_of(sums: ClassStatistics, C: float, bias: float, factor: Sequence[float]) -> list[NormalEquations]:

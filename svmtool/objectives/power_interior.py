@@ -27,7 +27,7 @@ from svmtool.linalg import systems
 from svmtool.linalg.systems import Factored, mirror, restore_sum
 from svmtool.objectives.duality import balancing, best_multiple, relative_gap
 from svmtool.objectives.task import Task
-from svmtool.tolerances import GRAM_BELOW, MIN_POSITIVE
+from svmtool.tolerances import GRAM_BELOW, MIN_POSITIVE, SEARCH_RTOL
 
 # Usual number of steps.  To a gap of 1e-4 on 15 sets of 4 to 500 features (p = 1, 1.5, 2; C = 1, 100, 1e4; free bias):
 # median 10, 90th percentile 23, maximum 39; smaller gaps take some more
@@ -36,12 +36,8 @@ USUAL_STEPS = 20
 # 90th percentile is 99, and five of the 45 runs end by round-off before
 PROGRAMME_STEPS = 60
 INTERIOR_PRODUCTS = 4.0  # products with the rows in a step
-# Nanoseconds of a step for a row besides its non-zeros (430 to 520, three sets of 32,000 to 93,000 rows), and fixed
-INTERIOR_ROW_NS, INTERIOR_STEP_NS = 450.0, 5e5
-
-# Residual of a system of the rows, over its right-hand side, from which one of the features replaces it.  Of 3,088 of
-# |w|_1 (2 to 60 rows, scales of features over nine orders, costs up to 1e12) 74 are above, and 4 within ten times of it
-MAX_RESIDUAL = 1e-2
+# Nanoseconds of a step for a row besides its non-zeros: 430 to 520, three sets of 32,000 to 93,000 rows
+INTERIOR_ROW_NS = 450.0
 
 
 def by_rows(rows: Rows) -> bool:
@@ -52,7 +48,7 @@ def by_rows(rows: Rows) -> bool:
 def step_cost(rows: Rows, l1: bool = False) -> float:
     """Approximate nanoseconds of a step, by the costs in linalg/systems.py."""
     length, d, n = rows.nnz / max(rows.n, 1), float(rows.d), float(rows.n)
-    calls = INTERIOR_ROW_NS * n + INTERIOR_STEP_NS
+    calls = INTERIOR_ROW_NS * n + systems.CALLS_NS
     if by_rows(rows):
         square = systems.FACTOR_NS * n + systems.COPY_NS + systems.GRAM_NS * length / (1 if l1 else USUAL_STEPS)
         products = INTERIOR_PRODUCTS * (1.0 + 2.0 * REFINEMENTS)
@@ -234,7 +230,9 @@ class PowerInterior(Path):
             self.rows.margins(w, self.y, z)
             first = outer - self._diagonal * w + self.rows.transpose_product(a * self.y)
             second = rest - z - a / self._curve
-        if self.rows.d <= GRAM_BELOW and not np.abs(second).max() <= MAX_RESIDUAL * np.abs(rest).max():
+        # of 3,088 such systems of |w|_1 (2 to 60 rows, scales of features over nine orders, costs up to 1e12) 74 are
+        # not solved to that residual, and 4 to within ten times of it: one of the features takes their place
+        if self.rows.d <= GRAM_BELOW and not np.abs(second).max() <= SEARCH_RTOL * np.abs(rest).max():
             self._by_rows = False
             self._factorise_features()
             return self._solved_by_features(rest, outer)

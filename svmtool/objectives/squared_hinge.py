@@ -10,7 +10,7 @@ import numpy as np
 from svmtool.compiled.loops.loss import hinge_loops as loops
 from svmtool.data.replicated import base_rows
 from svmtool.data.row_storage import Rows
-from svmtool.linalg.systems import FACTOR_NS, solve_positive
+from svmtool.linalg.systems import solve_positive
 from svmtool.objectives.base import Objective
 
 
@@ -76,16 +76,12 @@ class SquaredHinge(Objective):
         """Whether dual systems are possible: the rows are in this process, and the bias is regularised."""
         return base_rows(self.rows).have_kernel and not self.free_bias
 
-    @property
-    def dual_system_cheaper(self) -> bool:
-        return self.has_dual_system and 0 < self.active < self.d and self.face_cost < FACTOR_NS * float(self.d) ** 3
-
     def face(self, used: np.ndarray) -> np.ndarray:
         """The minimiser of 1/2 |w|^2 + sum over rows `used` (i8) of C_i (target_i - y_i x_i.w)^2 by the dual system.
 
         w = sum a_i y_i x_i with (Q + D) a = target, Q_ij = y_i y_j x_i.x_j, D_ii = 1 / (2 C_i): len(used) unknowns.
         """
-        used, Q = self.dual_matrix(used, self.y, 0.5 / self.cost)
+        Q = self.dual_matrix(used, self.y, 0.5 / self.cost)
         a = np.zeros(self.n)
         a[used] = part = solve_positive(np.ascontiguousarray(Q.T), self._targets(used))
         w = self.rows.transpose_product(self.y * a)

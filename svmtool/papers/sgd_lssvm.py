@@ -19,14 +19,14 @@ import numpy as np
 from svmtool.compiled.loops.kernel.steepest_loops import steepest_steps
 from svmtool.errors import SvmtoolError
 from svmtool.kernels.decomposition import largest
-from svmtool.kernels.least_squares import FIRST_RESIDUAL_CHECK, Residuals
+from svmtool.kernels.least_squares import Residuals
 from svmtool.kernels.problems import LeastSquaresSvc
 from svmtool.kernels.results import KernelResult
 from svmtool.papers.running import Point, Tolerance, run
 from svmtool.registry.row import About
 from svmtool.solvers.shared.base import INDEFINITE, PRECISION, RULE, Monitor, Plan, Status
 from svmtool.solvers.shared.stalling import Progress
-from svmtool.tolerances import NEGLIGIBLE_ERROR, SAME_RTOL
+from svmtool.tolerances import FIRST_CHECK_STEPS, NEGLIGIBLE_ERROR, SAME_RTOL
 
 T = 1  # t without --sgd-rows: the paper recommends 1 or 2
 PREFETCH_ROWS = 64  # kernel rows computed at a time
@@ -105,7 +105,7 @@ def algorithm_2(
     """
     state, y = steps.state, steps.state.problem.y
     beyond = (1.0 + SAME_RTOL) * float(np.sum(state.problem.cost))
-    progress, positive, before = Progress(FIRST_RESIDUAL_CHECK), True, (state.c, state.e)
+    progress, positive, before = Progress(FIRST_CHECK_STEPS), True, (state.c, state.e)
     while True:
         worst, (dual, gap) = float(np.abs(state.e).max()), state.values()  # worst: |g|_inf
         if not np.isfinite(worst + dual + gap):

@@ -48,11 +48,6 @@ from svmtool.solvers.shared.stalling import Progress
 from svmtool.tolerances import FIRST_CHECK_STEPS, NEGLIGIBLE_ERROR, ROUNDOFF_GAP, SLOW_MIN_GAP, SUM_RTOL
 
 MISLEADING_ERROR = 0.5  # share of the violation from which errors of f mislead steps
-AFTER_DIRECT = 8  # rounds before the first check of progress after a direct solution, where only round-off is left
-# Cost of a round for each variable without its subproblem, in values of kernel rows: 27 and 42 on two sets of 50,000
-# and 93,000.  25 sets (VALUE_NS in kernels/direct.py) take 11.3 s of CPU time, with a third of it 11.4, with three
-# times that 11.7
-ROUND_COST = 30.0
 # LIBSVM's own limit of steps, at least and for each of the l variables; as many, of l values each, are the most work
 # with a kernel that may be indefinite, where SMO may not terminate.  1,500 rows of each of 12 sets, polynomials
 # with r = -1 and sigmoids: the 28 of 48 runs that take such steps take 7e-5 of it in the median, 0.27 at most
@@ -155,7 +150,7 @@ class _Run:
             status = STEPS
         if status is not None:
             return self._best(status)
-        self.moved = self.steps.take(violation, ROUND_COST * len(self.problem.y) if self.slower else 0.0)
+        self.moved = self.steps.take(violation)
         return None
 
     def ended(self) -> KernelResult:
@@ -230,7 +225,7 @@ class _Run:
             return False
         self.steps.work += self.slower.cost
         self.slower, self.moved = None, True
-        self.progress = Progress(AFTER_DIRECT, base.STALL_ROUNDS)
+        self.progress = Progress(base.STALL_ROUNDS, base.STALL_ROUNDS)  # only round-off is left
         changed, self.at_minimum = direct.go_to_minimum(self.state)
         if changed:
             self.monitor.uses(METHODS["direct"], why)
@@ -253,8 +248,8 @@ class _Steps:
         if method in ("whole", "direct") and fits:
             self.whole = WholeDescent(state, cache_mb)
 
-    def take(self, violation: float, cost: float) -> bool:
-        """Take the steps of a round; return whether any variable has moved.  cost: of a round besides its steps."""
+    def take(self, violation: float) -> bool:
+        """Take the steps of a round; return whether any variable has moved."""
         state, eps, whole, by = self.state, self.eps, self.whole, self.whole or self.pairs
         before = by.work
         if whole is not None:
@@ -266,6 +261,5 @@ class _Steps:
             chosen = self.sets.choose(state)
             tolerance = max(TOLERANCE_SHARE * eps, VIOLATION_SHARE * violation)
             moved = state.change(chosen, self.pairs(state, chosen, tolerance))
-            self.work += cost
         self.work += by.work - before
         return moved

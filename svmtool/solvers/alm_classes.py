@@ -9,15 +9,15 @@ Nie, Huang, Wang and Huang, ICML 2014 (alm.py), Algorithm 1.
 Notation   paper: lambda_i   mu     code: p_i, a point of the simplex a row (beta, `multipliers`)   C_i sigma
 Differs from the papers in:
  1. The multipliers of a row lie in the simplex in place of [0, 1], see objectives/crammer_singer.py; the rounds are
-    those of alm.py; where few rows are off the simplex's corners a system with a number for each class of their
-    faces takes the place of conjugate gradients (`face` of CrammerSingerLoss).
- 2. Epochs and rounds take turns (shared/contest.py); with many features and many rows there are only epochs.
+    those of alm.py.
+ 2. Epochs and rounds take turns (shared/contest.py) where features times classes are few; elsewhere there are only
+    epochs: rounds by conjugate gradients, or by systems of the rows off the simplex's corners, took longer.
  3. Epochs shrink classes as LIBLINEAR does, row by row, without delay; all are unshrunk each time that the largest
     violation has halved.
 Stops when: the certified relative gap reaches the target; with -e, when LIBLINEAR's rule for -s 4 holds, and a gap of
 RULE_MIN_GAP where d k is small.
 Memory: 5 vectors of n k, 4 of d k; where features times classes are few, one matrix of their order and, for each pair
-of classes, one of d x d, twice; for the dual system three of the order of all faces' classes, at most 2000.
+of classes, one of d x d, twice.
 """
 
 from __future__ import annotations
@@ -28,22 +28,17 @@ import numpy as np
 
 from svmtool.coordinate.crammer_singer import CrammerSingerDescent
 from svmtool.objectives.class_rows import ClassTask
-from svmtool.objectives.crammer_singer import MAX_CLASS_ORDER, CrammerSingerLoss, step_cost, system_cost
+from svmtool.objectives.crammer_singer import CrammerSingerLoss
 from svmtool.solvers.shared import base, contest
 from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule
-from svmtool.solvers.shared.contest import Contest, Epochs, NewtonSteps
+from svmtool.solvers.shared.contest import SMOOTH_STEPS, Contest, Epochs, NewtonSteps
 from svmtool.tolerances import GRAM_BELOW
-
-CG_SIGMA_GROWTH = 2.0  # of sigma by conjugate gradients, which a large sigma slows down
-USUAL_CLASS_STEPS = 6  # Newton steps for whose time epochs come first
 
 METHODS = {
     "zero": "no weights: there are no rows, or one class",
     "turns": "alternating epochs of coordinate descent and multiplier rounds on a factorised matrix",
-    "turns-dual": "alternating epochs of coordinate descent and multiplier rounds, by systems of rows or products",
     "epochs": "epochs of coordinate descent",
     "primal": "multiplier rounds on a factorised matrix",
-    "dual": "multiplier rounds by systems of rows or conjugate gradients",
 }
 
 
@@ -54,7 +49,7 @@ def plan(task: ClassTask, rule: Rule, start: np.ndarray | None = None) -> Plan:
         return Plan("zero", f"{task.rows.n} rows, {k} classes")
     if d * k <= GRAM_BELOW:
         return Plan("turns", f"{d} features times {k} classes, at most {GRAM_BELOW}")
-    return Plan("turns-dual", f"{d} features times {k} classes, more than {GRAM_BELOW}")
+    return Plan("epochs", f"{d} features times {k} classes, more than {GRAM_BELOW}")
 
 
 def solve(task: ClassTask, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:
@@ -71,30 +66,20 @@ def solve(task: ClassTask, monitor: Monitor, rule: Rule, start: np.ndarray | Non
     objective.sigma = contest.SIGMA
     run = Contest(objective, monitor, rule)
     epochs = steps = None
-    factorised = not method.endswith("dual")
-    if method not in ("primal", "dual"):
+    if method != "primal":
         epochs = Epochs(run, CrammerSingerDescent(task, objective.rows, seed))
         if start is not None:
             run.best.update(objective.primal_value(), start, -np.inf, run.best.alpha)
-    if method != "epochs" and (factorised or task.rows.d <= GRAM_BELOW or 2 * n <= MAX_CLASS_ORDER):
-        steps = ClassSteps(run, "primal" if factorised else "dual")
+    if method != "epochs":
+        steps = ClassSteps(run, "primal", rounds=True)
     found = contest.result(run, epochs, steps)
     found.alpha = objective.rows.narrowed(found.alpha).reshape(n, k)
     return found
 
 
 class ClassSteps(NewtonSteps):
-    """Multiplier rounds in the simplex."""
-
-    def __init__(self, run: Contest, system: str):
-        super().__init__(run, system, rounds=True)
-        self.max_rows = 0 if self.features else run.objective.n
-        if not self.features:
-            self.growth = CG_SIGMA_GROWTH
+    """Multiplier rounds in the simplex; epochs come first for as long as steps of a smooth loss take, over all rows."""
 
     def expected(self, descent: Any) -> float:
-        o, sizes = self.objective, descent.face_sizes
-        if self.features:
-            return USUAL_CLASS_STEPS * (o.feature_system_work(o.base.n) + self._passes)
-        active, faces = int(np.count_nonzero(sizes > 1)), int(np.sum(sizes, where=sizes > 1))
-        return USUAL_CLASS_STEPS * min(step_cost(o.rows, active), system_cost(o.rows, active, faces))
+        o = self.objective
+        return SMOOTH_STEPS * (o.feature_system_work(o.base.n) + self._passes)

@@ -6,16 +6,14 @@ Notation   paper: w   C   D (diagonal)          H = I + C X'DX      s         co
 Differs from the paper in:
  1. A line search in place of a trust region: f is convex, and a step on it costs a pass over two vectors (mfn.py).
  2. Where d is small, H is factorised (Gram matrix).  The factor of an earlier H is the preconditioner of later
-    steps, until they need more products than a new one costs; large d: the diagonal of H, until CG has taken as long
-    as a system of the rows does, where these are few.
+    steps, until they need more products than a new one costs; large d: the diagonal of H.
  3. CG ends where its residual is to the Newton step what that step is to f: the gap then falls as its square.
-    It goes no further than what ends the run (GRADIENT_SHARE).
+    It goes no further than what ends the run (TIGHTER).
  4. Where d is large and a dual point exists, epochs of dual coordinate descent (coordinate/logistic.py) come first
     and end the run unless steps promise to be cheaper.
 Stops when: -e holds and the certified gap is at most RULE_MIN_GAP, or SLOW_MIN_GAP where conjugate gradients solve many
 features (base.py); or --gap holds.
-Memory: 5 vectors of n, 8 of d; epochs 4 more of n; d x d (few rows: n x n) once for the Gram matrix and once for
-its factor.
+Memory: 5 vectors of n, 8 of d; epochs 4 more of n; d x d once for the Gram matrix and once for its factor.
 """
 
 from __future__ import annotations
@@ -28,19 +26,26 @@ import numpy as np
 from svmtool.coordinate.hinge import DualCoordinateDescent
 from svmtool.coordinate.logistic import LogisticCoordinateDescent
 from svmtool.limits import EndedError
-from svmtool.linalg.systems import VISIT_NS, Factored, conjugate_gradient
+from svmtool.linalg.systems import ROW_VISIT_NS, VISIT_NS, Factored, conjugate_gradient
 from svmtool.objectives.logistic import ZERO_MARGIN, Logistic
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status, rounded
-from svmtool.tolerances import GRAM_BELOW, NEWTON_RTOL, OPTIMAL_GAP, RULE_MIN_GAP, SLOW_MIN_GAP, STALL_STEPS
+from svmtool.solvers.shared.contest import RECENT
+from svmtool.tolerances import (
+    CG_LOOSE,
+    CG_TIGHT,
+    GRAM_BELOW,
+    NEWTON_RTOL,
+    OPTIMAL_GAP,
+    RULE_MIN_GAP,
+    SLOW_MIN_GAP,
+    STALL_STEPS,
+    TIGHTER,
+)
 
 CUBE_PACE = 12.0  # operations of the d^3 of a factorisation that cost what a non-zero costs in a Hessian product
 EARLY_CG_SHARE = 0.6  # share of a Gram matrix's cost that CG with the diagonal may take before the first one
-LOGISTIC_CG_LOOSE, LOGISTIC_CG_TIGHT = 0.3, 1e-4  # largest and smallest tolerance of CG
-GRADIENT_SHARE = 0.3  # CG goes no further than to this share of the |gradient| that ends the run
-ROW_NS = 100.0  # nanoseconds of a row in an epoch or a step, besides its non-zeros
-RATE_EPOCHS = 5  # epochs over which their speed is measured
 # Newton steps take over where this many more epochs would be needed.  Ten sets of 2,348 to 518,658 features, -s 0 and
 # 7, C = 1 and 100, 40 runs: 0.91 of the time that 100 takes (0.40 to 1.10 of those above 0.6 s), as with 10 (0.39 to
 # 1.63)
@@ -49,7 +54,7 @@ MAX_MORE_EPOCHS = 30
 METHODS = {
     "primal": "truncated Newton steps, with a factorised Hessian as the preconditioner of conjugate gradients",
     "epochs": "epochs of dual coordinate descent, and truncated Newton steps when expected to be faster",
-    "cg": "truncated Newton steps by conjugate gradients, or by a system of the rows where these are few",
+    "cg": "truncated Newton steps by conjugate gradients",
 }
 
 
@@ -92,10 +97,8 @@ class TruncatedNewton:
         o, self.products, self.worth = objective, 0, np.inf
         if not wide:
             self.worth = o.mean_row_length / o.rows.gram_entries + o.d**3 / (CUBE_PACE * max(o.rows.nnz, 1))
-        self.few_rows = wide and o.n <= GRAM_BELOW and o.rows.offers_coordinate_descent and o.rows.in_memory
         # up to which gap steps go that -e may end: one by conjugate gradients costs as much as all before it
-        costly = wide and not self.few_rows and rule.gradient is not None
-        self.rule_gap = SLOW_MIN_GAP if costly else RULE_MIN_GAP
+        self.rule_gap = SLOW_MIN_GAP if wide and rule.gradient is not None else RULE_MIN_GAP
         self.target_gap = RULE_MIN_GAP if monitor.gap is None else monitor.gap
         self.gradient_tol = -1.0 if rule.gradient is None else rule.gradient * o.gradient_at_zero()
 
@@ -142,18 +145,12 @@ class TruncatedNewton:
     def _spend(self, cg_steps: int) -> None:
         """Count the work of a step: three passes, and its products or its factorised system."""
         o = self.objective
-        system = o.row_system_work(o.n) if self.few_rows else o.feature_system_work(o.n)
-        work = cg_steps * o.product_cost if cg_steps else system
-        self.monitor.spend(work + 3.0 * VISIT_NS * o.rows.nnz + ROW_NS * o.n)
+        work = cg_steps * o.product_cost if cg_steps else o.feature_system_work(o.n)
+        self.monitor.spend(work + 3.0 * VISIT_NS * o.rows.nnz + ROW_VISIT_NS * o.n)
 
     def direction(self, f: float, g: np.ndarray, norm: float) -> tuple[np.ndarray, int]:
         """Return p with H p = -g, as accurate as the next step needs, and the number of products used."""
         o = self.objective
-        if self.few_rows and self.products * o.product_cost >= o.face_cost:
-            try:
-                return o.curved_direction(g), 0
-            except EndedError:
-                return -g, 0
         due = np.floor(EARLY_CG_SHARE * self.worth) if self.factor is None else self.worth
         if self.products >= due:
             try:
@@ -168,7 +165,7 @@ class TruncatedNewton:
         goal = (2.0 * target_gap * f) ** 0.5  # |gradient| that certifies the gap to stop at
         if self.gradient_tol > 0.0:
             goal = min(goal, self.gradient_tol)
-        tolerance = min(LOGISTIC_CG_LOOSE, max(LOGISTIC_CG_TIGHT, (decrement / f) ** 0.5, GRADIENT_SHARE * goal / norm))
+        tolerance = min(CG_LOOSE, max(CG_TIGHT, (decrement / f) ** 0.5, TIGHTER * goal / norm))
         p, steps, _ = conjugate_gradient(o.hessian_product, g, inverse, tolerance, 10 * o.d, self.monitor.ended)
         self.products += steps
         return -p, steps
@@ -186,7 +183,7 @@ class TruncatedNewton:
                 self._record(0.0, descent.count)
                 return status
             descent.run()
-            monitor.spend(VISIT_NS * o.rows.nnz + ROW_NS * o.n)
+            monitor.spend(VISIT_NS * o.rows.nnz + ROW_VISIT_NS * o.n)
             gaps.append(descent.gap)
             dual = descent.dual_value()
             if monitor.due():
@@ -200,10 +197,10 @@ class TruncatedNewton:
                 status = status or self.ended(f, bound, norm, lambda: steepest)  # noqa: B023  called at once
                 if status is not None:
                     return status
-                target_gap *= 0.3
-            if len(gaps) > RATE_EPOCHS:
-                fall = _log(gaps[-1 - RATE_EPOCHS]) - _log(gaps[-1])
-                if fall * MAX_MORE_EPOCHS / RATE_EPOCHS < _log(gaps[-1]) - _log(target_gap * dual):
+                target_gap *= TIGHTER
+            if len(gaps) > RECENT:
+                fall = _log(gaps[-1 - RECENT]) - _log(gaps[-1])
+                if fall * MAX_MORE_EPOCHS / RECENT < _log(gaps[-1]) - _log(target_gap * dual):
                     monitor.uses("Newton steps", f"more than {MAX_MORE_EPOCHS} further epochs would be needed")
                     o.set_point(o.best_multiple(descent.w) * descent.w)
                     return None

@@ -34,6 +34,7 @@ from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status
 from svmtool.tolerances import (
     DUAL_RTOL,
     EPOCH_TOL,
+    FIRST_CHECK_STEPS,
     GRAM_BELOW,
     OPTIMAL_GAP,
     ROUNDOFF_GAP,
@@ -41,8 +42,6 @@ from svmtool.tolerances import (
     STALL_ROUNDS,
 )
 
-# After a gap of ROUNDOFF_GAP, in addition to as many as that took: the violation may never reach a small -e.
-EXTRA_EVALUATIONS = 300
 MAX_FACE_ROWS = 500  # free rows whose system is factorised where rounds alone are slow
 CALL_ROUNDS, ROUND_CALL_NONZEROS = 100, 1 << 26  # most rounds and visited non-zeros between two passes over all rows
 
@@ -96,7 +95,7 @@ def _rounds(descent: OneClassDescent, monitor: Monitor, rule: Rule, warm: bool) 
             smallest, highest = min(smallest, descent.gap), max(highest, descent.dual)
             evaluations += 1
             if descent.gap <= ROUNDOFF_GAP:  # where values are far larger than -e no violation may become so small
-                max_evaluations = min(max_evaluations, 2 * evaluations + EXTRA_EVALUATIONS)
+                max_evaluations = min(max_evaluations, 2 * evaluations + FIRST_CHECK_STEPS)
             if stalled >= STALL_ROUNDS or evaluations >= max_evaluations:
                 status = base.OPTIMAL if descent.gap <= ROUNDOFF_GAP else base.PRECISION
         status = status or monitor.limit(descent.rounds)

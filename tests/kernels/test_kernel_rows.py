@@ -31,7 +31,7 @@ CASES = {
         True, Kernel(0), "SparseProducts",
     ),
     "linear, tiny": (
-        1e-12 * np.random.default_rng(1).normal(size=(300, 90)) * (np.random.default_rng(2).random((300, 90)) < 0.06),
+        1e-17 * np.random.default_rng(1).normal(size=(300, 90)) * (np.random.default_rng(2).random((300, 90)) < 0.06),
         True, Kernel(0), "Double",
     ),
     "far groups": (_groups(6), False, Kernel(2, 0.3), "Double"),

@@ -6,16 +6,12 @@ import numpy as np
 import pytest
 
 from svmtool.errors import SvmtoolError
-from svmtool.linalg.systems import (
-    MIN_PANEL_ORDER,
-    PART_ROWS,
-    Factored,
-    solve_positive,
-)
+from svmtool.linalg.systems import PART_ROWS, Factored, solve_positive
+from svmtool.tolerances import MATRIX_ROWS
 
 SOLVERS = {"solve_positive": solve_positive, "Factored": lambda H, g: Factored(H).solve(g)}
 either = pytest.mark.parametrize("solve", SOLVERS.values(), ids=list(SOLVERS))
-every_order = pytest.mark.parametrize("d", [1, 64, PART_ROWS + 1, MIN_PANEL_ORDER + 1])
+every_order = pytest.mark.parametrize("d", [1, 64, PART_ROWS + 1, MATRIX_ROWS + 1])
 
 
 def upper_of(H: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""PDHG for LP-SVM: the compiled steps against a numpy version, bounds, and restarts."""
+"""PDHG for LP-SVM: where it is chosen, and what replaces it."""
 
 from __future__ import annotations
 
@@ -6,30 +6,8 @@ import numpy as np
 import pytest
 import reference
 from lp_suite import Solved, l1_optimum
-from reference import csr_of
 
-from svmtool.data.csr import CsrRows
-from svmtool.objectives.l1.pdhg import L1Pdhg
-from svmtool.objectives.task import Task
 from svmtool.solvers import lp_svm
-
-
-def task_of(p, X=None):
-    rows = CsrRows(*csr_of(p.X if X is None else X), p.X.shape[1], p.bias)
-    return Task(rows, p.y, p.cost, p.free)
-
-
-def test_rows_of_both_signs_keep_their_multipliers():
-    """Shrinking to where all sums are feasible leaves what cancels as it is: at a large C that is most of f."""
-    p = reference.random_problem(7, 20, 60, 1e3, bias=1.0, free=True)
-    X, y = np.vstack([p.X, p.X[:3]]), np.append(p.y, -p.y[:3])
-    p = p._replace(X=X, y=y, cost=np.full(23, 1e3))
-    run = L1Pdhg(task_of(p), np.zeros(61))
-    run.evaluate()
-    assert run.bound == pytest.approx(6e3)
-    run.a[3:20] += 1.0  # far from feasible
-    run.evaluate()
-    assert run.excess > 1.0 and run.bound > 6e3
 
 
 def test_interior_point_steps_replace_too_slow_ones():

@@ -13,7 +13,7 @@ from svmtool.compiled import threads
 from svmtool.compiled.loops.rows.rand_loops import rand_seed, rand_shuffle
 from svmtool.data.dense import DenseRows
 from svmtool.formats.models import linear
-from svmtool.objectives.added_rows import MIN_PENDING_ROWS
+from svmtool.linalg.systems import PART_ROWS
 from svmtool.params import Settings
 from svmtool.solvers import falsvm
 from svmtool.solvers.shared import base
@@ -55,7 +55,7 @@ def test_is_algorithm_2(name, layout):
         result, certificate = solved(p, layout, passes=passes, seed=seed)
         w, added = algorithm_2(p, passes, seed)
         assert result.history[-1]["active"] == len(added) > 1
-        assert len(added) > 2 * MIN_PENDING_ROWS or passes < 40 or name.startswith("wide"), "P changes more than once"
+        assert len(added) > PART_ROWS or passes < 40 or name.startswith("wide"), "P changes"
         np.testing.assert_allclose(result.w, w, rtol=1e-9, atol=1e-11)
         # and that is the least-squares SVM of the rows added
         A, y, c = p.A[added], p.y[added], p.cost[added]

@@ -58,7 +58,7 @@ def test_few_rows_of_large_numbers_reach_the_minimum(solver, gap, d):
     solved(*large_numbers(d), 1e6, solver=solver, gap=gap)
 
 
-@pytest.mark.parametrize(("solver", "cost"), [(3, 100.0), (41, 100.0), (42, 100.0), (42, 1e6)])
+@pytest.mark.parametrize(("solver", "cost"), [(3, 100.0), (42, 100.0), (42, 1e6)])
 def test_systems_are_of_rows_where_these_are_fewer(solver, cost, monkeypatch):
     """None of 400 features is factorised for 60 rows."""
     monkeypatch.setattr(Augmented, "hessian", lambda self: pytest.fail("a matrix of all features"))

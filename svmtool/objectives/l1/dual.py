@@ -20,12 +20,13 @@ import numpy as np
 
 from svmtool import limits
 from svmtool.compiled.loops.cd import l1_dual_loops as loops
+from svmtool.tolerances import SEARCH_RTOL
 
 if TYPE_CHECKING:
     from svmtool.objectives.l1.objective import L1Objective
 
-SLOPE_AT_START, SLOPE_TO_STAY, SLOPE_TO_ENTER = 0.7, 0.8, 0.95  # |v_j| from which a zero weight is in the set
-MAX_NEWTON_STEPS, SLOPE_RTOL = 5, 0.01  # most Newton steps on phi, and the tolerance of a row's slope
+SLOPE_TO_STAY, SLOPE_TO_ENTER = 0.8, 0.95  # |v_j| from which a zero weight is in the set
+MAX_NEWTON_STEPS = 5  # most Newton steps on phi
 FAST_STEPS, DUAL_SIGMA_GROWTH = 2, 1.5  # sigma grows by DUAL_SIGMA_GROWTH if FAST_STEPS Newton steps sufficed
 SHORT_DUAL_STEP = 0.02  # sigma decreases if MAX_NEWTON_STEPS steps did not suffice and one was shorter than this
 DUAL_CG_RTOL, DUAL_CG_STEPS = 0.5, 200  # relative residual of a Newton step, and its most products
@@ -50,7 +51,7 @@ class L1Dual:
         if not self.sigma > 0.0:  # weights of a size at which rows have a margin of 1
             self.sigma = 1.0 / max(float(o.rows.square_norms().mean()), 1e-300)
         self._out = np.zeros(4)
-        self._columns = np.flatnonzero((w != 0.0) | (np.abs(self._v) > SLOPE_AT_START))
+        self._columns = np.flatnonzero((w != 0.0) | (np.abs(self._v) > SLOPE_TO_STAY))
         self._restrict()
 
     def _restrict(self) -> None:
@@ -97,7 +98,7 @@ class L1Dual:
             t = loops.l1_dual_newton(*lists, self.a, u, *vectors, self.sigma, part.bias, DUAL_CG_RTOL, DUAL_CG_STEPS)
             largest, _, numbers, products = out.tolist()
             self.work += share * (3.0 * part.nnz + 2.0 * numbers * products)
-            if k > 0 and largest <= SLOPE_RTOL or limits.is_ended():
+            if k > 0 and largest <= SEARCH_RTOL or limits.is_ended():
                 return k + 1, shortest
             shortest = min(shortest, t)
         return MAX_NEWTON_STEPS, shortest

@@ -184,16 +184,15 @@ class L1Columns:
         """sum_i a_i y_i x_i for the weights in |w|_1, f8[m]."""
         return self.task.rows.transpose_product(a * self.task.y)[: self.m]
 
-    def feasible(self, a: np.ndarray, inside: np.ndarray | float = 0.0) -> tuple[np.ndarray, float, np.ndarray]:
+    def feasible(self, a: np.ndarray) -> tuple[np.ndarray, float, np.ndarray]:
         """Make a dual point a feasible.
 
-        Returns the sums (f8[m]) of the balanced a; the larger of 1 and the largest |sum|; and a feasible point (f8[n])
-        between a and `inside`, a dual point with zero sums.
+        Returns the sums (f8[m]) of the balanced a; the larger of 1 and the largest |sum|; and a feasible point, f8[n].
         """
         a = feasible(self.task, a)
         column_sums = self.transpose_sums(a)
         largest = max(1.0, float(np.abs(column_sums).max(initial=0.0)))
-        return column_sums, largest, inside + (a - inside) / largest
+        return column_sums, largest, a / largest
 
 
 def rise(task: Task) -> float:

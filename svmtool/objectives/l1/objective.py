@@ -19,7 +19,7 @@ from svmtool.data.csr import CsrRows
 from svmtool.linalg import systems
 from svmtool.linalg.systems import mirror
 from svmtool.linalg.weighted_columns import Columns
-from svmtool.objectives.base import balance
+from svmtool.objectives.duality import balanced, balancing
 from svmtool.objectives.logistic import Logistic
 from svmtool.objectives.squared_hinge import SquaredHinge
 from svmtool.objectives.task import Task
@@ -114,10 +114,7 @@ class L1Objective:
         """
         o, up, down = self.losses, 1.0, 1.0
         if self.free_bias:
-            factors = balance(*o.sides())
-            if factors is None:
-                return 0.0, (0.0, 0.0)
-            up, down = factors
+            up, down = factors = balancing(*o.sides())
             g = np.array(factors) @ o.by_side
         s, value = self._best_multiple(self._limit(g), lambda s: o.multiplied_sums(s * up, s * down))
         return value, (s * up, s * down)
@@ -147,10 +144,7 @@ class L1Objective:
         """
         o = self.losses
         if self.free_bias:
-            factors = balance(float(a[o.y > 0.0].sum()), float(a[o.y < 0.0].sum()))
-            if factors is None:
-                return 0.0, np.zeros(self.n)
-            a, v = a * np.where(o.y > 0.0, *factors), None
+            a, v = balanced(a, o.y), None
         if v is None:
             v = self.products(a * o.y)
         s, value = self._best_multiple(self._limit(v), lambda s: o.balanced_sums(-s * a * o.y))

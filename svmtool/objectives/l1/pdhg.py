@@ -20,7 +20,7 @@ from svmtool import limits
 from svmtool.compiled.loops.loss import pdhg_loops
 from svmtool.data.csr import CsrRows
 from svmtool.linalg.weighted_columns import Columns
-from svmtool.objectives.duality import cancelling, standard_normal
+from svmtool.objectives.duality import standard_normal
 from svmtool.objectives.l1.hinge import L1Columns
 from svmtool.objectives.task import Task
 from svmtool.tolerances import SUM_RTOL
@@ -33,11 +33,10 @@ MIN_ROW_SUM = 1e-2  # lower bound of a row's sum in its step size, relative to t
 PDHG_POWER_STEPS, PDHG_POWER_RTOL = 50, 1e-3  # of the power iteration, which gives a lower bound
 POWER_MARGIN = 1.05  # factor that makes it an upper bound
 ROUND_SHARE = 0.36  # longest round, as share of all steps so far
-MAX_EXACT_SUM = 1e9  # largest sum of a_i |x_ij| for which cancellation is exact up to 1e-7
 
 
 class L1Pdhg:
-    """Steps from w (f8[d]) for a task; a starts at the multipliers of opposite duplicates.
+    """Steps from w (f8[d]) and a = 0 for a task.
 
     min_size: rows and columns of which none are left out; nnz: non-zeros of those in use.
 
@@ -49,11 +48,7 @@ class L1Pdhg:
         self.task, self.n, self.min_size = task, task.rows.n, min_size
         self.rows: CsrRows = task.rows.as_csr()
         self.whole = L1Columns(task)
-        self.cancelled = cancelling(self.rows, task.y, task.cost)
-        entry = max(float(np.abs(self.rows.values).max(initial=0.0)), self.rows.bias)
-        if float(np.sum(self.cancelled)) * entry > MAX_EXACT_SUM:
-            self.cancelled[:] = 0.0
-        self.w, self.a = w.copy(), self.cancelled.copy()
+        self.w, self.a = w.copy(), np.zeros(self.n)
         self.balance = 1.0  # primal weight: step sizes in w are divided by it, those in a multiplied
         self.steps = 0
         self._choose(np.arange(self.n), np.arange(self.rows.n_features))
@@ -168,7 +163,7 @@ class L1Pdhg:
         self.slack = self.whole.slack(self.w)
         self.answer = self.whole.best_multiple(self.w, self.slack) * self.w
         self.primal = self.whole.primal(self.answer)
-        self.column_sums, largest, self.alpha = self.whole.feasible(self.a, self.cancelled)
+        self.column_sums, largest, self.alpha = self.whole.feasible(self.a)
         self.excess = largest - 1.0
         self.bound = float(self.whole.target @ self.alpha)
 

@@ -2,7 +2,7 @@
 
     min over w of  R(w) + sum_i C_i l(target_i - y_i x_i.w),   R = 1/2 |w|^2 or |w|_1, a free bias left out
 
-Squared hinge: a few Newton steps from the result.  If these do not suffice, and for the hinge: interior-point steps
+Squared hinge: Newton steps from the result.  If these do not suffice, and for the hinge: interior-point steps
 (interior_steps.py) if a system of the features or the rows is small; then the hinge by dual coordinate descent.  Least
 squares: one orthogonal factorisation, where that is cheap.  Otherwise, and for other losses: SciPy's L-BFGS-B (Byrd,
 Lu, Nocedal and Zhu, SIAM Journal on Scientific Computing 16 (1995) 1190-1208) on the certifier's losses, each weight
@@ -24,7 +24,7 @@ from svmtool.coordinate.hinge import DualCoordinateDescent
 from svmtool.data.row_storage import Rows
 from svmtool.errors import SvmtoolError
 from svmtool.limits import EndedError
-from svmtool.linalg.systems import least_squares
+from svmtool.linalg.systems import MAX_DENSE_WORK, least_squares
 from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.losses import Loss
 from svmtool.objectives.squared_hinge import SquaredHinge
@@ -35,10 +35,8 @@ from svmtool.solvers.shared.contest import Contest, Epochs, NewtonSteps
 from svmtool.solvers.shared.incumbent import Best
 from svmtool.tolerances import GRAM_BELOW, MANY_VALUES, OPTIMAL_GAP
 
-MAX_FALLBACK_ITERATIONS = 1000  # most iterations, or coordinate epochs
+MAX_FALLBACK_ITERATIONS = 1000  # most iterations, Newton steps or coordinate epochs
 MAX_FALLBACK_VISITS = 2e9  # most visits to a non-zero in all
-MAX_NEWTON_STEPS = 20  # from the result: nearly all results here are right but for round-off
-MAX_WORK = 1 << 29  # (rows + features) features^2 up to which a factorisation takes at most a second
 
 
 def solve(task: Task, loss: Loss, l1: bool, start: np.ndarray, gap: float, monitor: Monitor) -> Result | None:
@@ -49,7 +47,7 @@ def solve(task: Task, loss: Loss, l1: bool, start: np.ndarray, gap: float, monit
     max_iter = max(10, int(min(MAX_FALLBACK_ITERATIONS, MAX_FALLBACK_VISITS / max(task.rows.nnz, 1))))
     p, alpha = loss.hinge_power, None
     if p == 2.0 and not l1:
-        best = _refined(task, start, monitor.child(gap, MAX_NEWTON_STEPS))
+        best = _refined(task, start, monitor.child(gap, max_iter))
         if best.gap <= max(gap, OPTIMAL_GAP):
             return Result(best.w, base.PRECISION, monitor.iterations, monitor.history, best.alpha)
     if p is not None and not l1 and (best := _hinge(task, p, gap, monitor.child(gap, max_iter))) is not None:
@@ -95,7 +93,7 @@ def _hinge(task: Task, p: float, gap: float, monitor: Monitor) -> Best | None:
 
 def factorisation_possible(rows: Rows) -> bool:
     """Whether an orthogonal factorisation of a copy of the rows is cheap enough."""
-    return rows.in_memory and (rows.n + rows.d) * rows.d * max(rows.d, MAX_WORK // MANY_VALUES) <= MAX_WORK
+    return rows.in_memory and (rows.n + rows.d) * rows.d * max(rows.d, MAX_DENSE_WORK // MANY_VALUES) <= MAX_DENSE_WORK
 
 
 def orthogonally(task: Task) -> tuple[np.ndarray, np.ndarray]:

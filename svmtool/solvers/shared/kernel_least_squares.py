@@ -6,7 +6,7 @@ import numpy as np
 
 from svmtool.kernels import interior
 from svmtool.kernels.conjugate import Conjugate
-from svmtool.kernels.least_squares import FIRST_RESIDUAL_CHECK, Residuals
+from svmtool.kernels.least_squares import Residuals
 from svmtool.kernels.problems import LeastSquaresSvc
 from svmtool.kernels.results import KernelResult
 from svmtool.limits import EndedError
@@ -23,7 +23,7 @@ from svmtool.solvers.shared.base import (
     Rule,
 )
 from svmtool.solvers.shared.stalling import Progress
-from svmtool.tolerances import MATRIX_ROWS, NEGLIGIBLE_ERROR, ROUNDOFF_GAP, SAME_RTOL
+from svmtool.tolerances import FIRST_CHECK_STEPS, MATRIX_ROWS, NEGLIGIBLE_ERROR, ROUNDOFF_GAP, SAME_RTOL
 
 METHODS = {
     "cg": "conjugate gradients",
@@ -65,7 +65,7 @@ def _rounds(steps: Conjugate, monitor: Monitor, eps: float, direct_after: float)
     directly = direct_after < np.inf
     # a dual value below the start's, or above P(0): round-off, or a negative eigenvalue
     least = min(state.values()[0], 0.0) - SAME_RTOL * at_zero
-    convex, progress = True, Progress(FIRST_RESIDUAL_CHECK, base.STALL_ROUNDS)
+    convex, progress = True, Progress(FIRST_CHECK_STEPS, base.STALL_ROUNDS)
     while True:
         dual, gap = state.values()
         sound = convex and least <= dual <= (1.0 + SAME_RTOL) * at_zero
@@ -89,7 +89,7 @@ def _rounds(steps: Conjugate, monitor: Monitor, eps: float, direct_after: float)
                     directly = False
                     if _go_to_solution(state, least):
                         steps.restart()
-                        convex, progress = True, Progress(FIRST_RESIDUAL_CHECK, base.STALL_ROUNDS)
+                        convex, progress = True, Progress(FIRST_CHECK_STEPS, base.STALL_ROUNDS)
                         continue
                 if not sound:
                     status = INDEFINITE
