@@ -84,10 +84,10 @@ def refuse_unsupported(row: Solver, names: list[str]) -> None:
             continue
         if option == "--probability" and row.kernel and row.number < 30:
             continue
-        refuse_foreign([name], row.kernel)
-        what = {"search": "search for C", "stratified": "stratified folds", "multilabel": "sets of labels"}.get(
-            name, name
-        )
+        what = {"search": "search for C", "stratified": "stratified folds", "multilabel": "sets of labels"}.get(name)
+        if what is None:
+            refuse_foreign([name], row.kernel)
+            what = name
         raise ValueError(f"{named(row)} has no {what}{_hint(option, row)}")
 
 

@@ -60,14 +60,13 @@ Weighting = tuple[tuple[int, float], ...]
 
 def cost_factors(labels: Sequence[int], class_weights: tuple[tuple[int, float], ...]) -> tuple[np.ndarray, list[int]]:
     """Cost factor of each label (repeated -wi multiply), and the labels of -wi that do not occur."""
-    factor = np.ones(len(labels))
-    missing = []
+    factor, missing = [1.0] * len(labels), []  # numbers of Python become infinite without a warning
     for label, value in class_weights:
         if label in labels:
             factor[labels.index(label)] *= value
         else:
             missing.append(label)
-    return factor, missing
+    return np.array(factor), missing
 
 
 def two_class_problems(factor: Sequence[float]) -> list[tuple[np.ndarray, np.ndarray]]:

@@ -79,7 +79,7 @@ Fitted = Callable[[np.ndarray], dict[str, Any]]
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
-def is_finite(x: np.ndarray) -> bool:
+def _is_finite(x: np.ndarray) -> bool:
     """Whether all numbers of an array are finite; False also where their range is not."""
     return x.dtype.kind != "f" or float(x.max()) - float(x.min()) < np.inf
 
@@ -176,14 +176,14 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
     def _is_plain(self, X: Any, y: Any, resets: bool) -> bool:
         """Whether `validate_data` would return X (and y) as they are: its checks take longer than a small fit."""
         plain = type(X) is np.ndarray and X.ndim == 2 and X.size > 0 and X.flags.c_contiguous and X.dtype in self._types
-        if not plain or hasattr(self, "feature_names_in_") or not is_finite(X):
+        if not plain or hasattr(self, "feature_names_in_") or not _is_finite(X):
             return False
         if not resets and X.shape[1] != self.n_features_in_:
             return False
         if isinstance(y, str):
             return True
         plain = type(y) is np.ndarray and y.shape == X.shape[:1] and y.dtype.kind in "biuf"
-        return plain and is_finite(y)
+        return plain and _is_finite(y)
 
     def _data(self, X: Any, y: Any = "no_validation", **options: Any) -> Any:
         """X (and y) as `validate_data` returns them: CSR or C-contiguous, of a type of `_types`."""
