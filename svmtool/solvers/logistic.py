@@ -26,15 +26,13 @@ import numpy as np
 from svmtool.coordinate.hinge import DualCoordinateDescent
 from svmtool.coordinate.logistic import LogisticCoordinateDescent
 from svmtool.limits import EndedError
-from svmtool.linalg.systems import ROW_VISIT_NS, VISIT_NS, Factored, conjugate_gradient
+from svmtool.linalg.systems import VISIT_NS, Factored, conjugate_gradient
 from svmtool.objectives.logistic import ZERO_MARGIN, Logistic
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status, rounded
 from svmtool.solvers.shared.contest import RECENT
 from svmtool.tolerances import (
-    CG_LOOSE,
-    CG_TIGHT,
     GRAM_BELOW,
     NEWTON_RTOL,
     OPTIMAL_GAP,
@@ -46,6 +44,8 @@ from svmtool.tolerances import (
 
 CUBE_PACE = 12.0  # operations of the d^3 of a factorisation that cost what a non-zero costs in a Hessian product
 EARLY_CG_SHARE = 0.6  # share of a Gram matrix's cost that CG with the diagonal may take before the first one
+LOGISTIC_CG_LOOSE, LOGISTIC_CG_TIGHT = 0.3, 1e-4  # largest and smallest tolerance of CG
+ROW_NS = 100.0  # nanoseconds of a row in an epoch or a step, besides its non-zeros
 # Newton steps take over where this many more epochs would be needed.  Ten sets of 2,348 to 518,658 features, -s 0 and
 # 7, C = 1 and 100, 40 runs: 0.91 of the time that 100 takes (0.40 to 1.10 of those above 0.6 s), as with 10 (0.39 to
 # 1.63)
@@ -146,7 +146,7 @@ class TruncatedNewton:
         """Count the work of a step: three passes, and its products or its factorised system."""
         o = self.objective
         work = cg_steps * o.product_cost if cg_steps else o.feature_system_work(o.n)
-        self.monitor.spend(work + 3.0 * VISIT_NS * o.rows.nnz + ROW_VISIT_NS * o.n)
+        self.monitor.spend(work + 3.0 * VISIT_NS * o.rows.nnz + ROW_NS * o.n)
 
     def direction(self, f: float, g: np.ndarray, norm: float) -> tuple[np.ndarray, int]:
         """Return p with H p = -g, as accurate as the next step needs, and the number of products used."""
@@ -165,7 +165,7 @@ class TruncatedNewton:
         goal = (2.0 * target_gap * f) ** 0.5  # |gradient| that certifies the gap to stop at
         if self.gradient_tol > 0.0:
             goal = min(goal, self.gradient_tol)
-        tolerance = min(CG_LOOSE, max(CG_TIGHT, (decrement / f) ** 0.5, TIGHTER * goal / norm))
+        tolerance = min(LOGISTIC_CG_LOOSE, max(LOGISTIC_CG_TIGHT, (decrement / f) ** 0.5, TIGHTER * goal / norm))
         p, steps, _ = conjugate_gradient(o.hessian_product, g, inverse, tolerance, 10 * o.d, self.monitor.ended)
         self.products += steps
         return -p, steps
@@ -183,7 +183,7 @@ class TruncatedNewton:
                 self._record(0.0, descent.count)
                 return status
             descent.run()
-            monitor.spend(VISIT_NS * o.rows.nnz + ROW_VISIT_NS * o.n)
+            monitor.spend(VISIT_NS * o.rows.nnz + ROW_NS * o.n)
             gaps.append(descent.gap)
             dual = descent.dual_value()
             if monitor.due():
