@@ -8,6 +8,7 @@ import numpy as np
 
 from svmtool import limits
 from svmtool.compiled.loops.rows import solve_loops
+from svmtool.data.row_storage import Rows
 from svmtool.errors import SvmtoolError
 from svmtool.tolerances import MATRIX_ROWS, NEWTON_RTOL, STALL_STEPS, SUM_ROUNDOFF
 
@@ -172,6 +173,40 @@ def conjugate_gradient(
         q *= rho / old
         q += s
     return p, max_steps, rho <= target
+
+
+class KernelCache:
+    """Cache of x_i.x_j among the rows requested so far; only products with new rows are computed.
+
+    If there would be more cached rows than `max_rows` and than twice the requested ones, the others are dropped.
+    Memory: f8 (cached rows)^2.
+    """
+
+    def __init__(self, rows: Rows, max_rows: int = MATRIX_ROWS):
+        self.rows, self.max_rows = rows, max_rows
+        self._drop()
+
+    def _drop(self) -> None:
+        self.place = np.full(self.rows.n, -1)  # index of each row in K
+        self.known = np.empty(0, np.int64)
+        self.K = np.empty((0, 0))
+
+    def block(self, used: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The rows `used` (i8), in the cache's order, and a new matrix of their x_i.x_j, lower triangle."""
+        new = used[self.place[used] < 0]
+        if len(self.known) + len(new) > max(self.max_rows, 2 * len(used)):
+            self._drop()
+            new = used
+        if len(new):
+            m = len(self.known)
+            known = np.concatenate([self.known, new])
+            K = np.zeros((len(known), len(known)))  # the other triangle must be finite
+            K[:m, :m] = self.K
+            self.rows.fill_kernel(known, K, m)
+            self.K, self.known = K, known
+            self.place[new] = m + np.arange(len(new))
+        at = np.sort(self.place[used])
+        return self.known[at], self.K[np.ix_(at, at)]
 
 
 def nonnegative(Q: np.ndarray, t: np.ndarray, start: np.ndarray, above: np.ndarray) -> np.ndarray:

@@ -112,8 +112,11 @@ class Augmented(Objective):
 
     @property
     def has_dual_system(self) -> bool:
-        """Whether Newton systems of the active rows are possible: quadratic pieces, and rows in this process."""
-        return self.p == 1.0 and stored_rows(self.rows).have_kernel
+        """Whether Newton systems of the active rows are possible: the rows are in this process."""
+        return stored_rows(self.rows).have_kernel
+
+    def _by_rows(self, g: np.ndarray) -> np.ndarray:
+        return super()._by_rows(g) if self.piecewise_quadratic else self.curved_direction(g)
 
     def primal_value(self) -> float:
         if self.p > 1.0:
@@ -131,7 +134,7 @@ class Augmented(Objective):
         rows on the margin are equality constraints, with a proximal term that keeps dependent rows solvable.
         A free bias is the multiplier of sum alpha_i y_i = 0.
         """
-        Q = self.dual_matrix(used, self.y, 1.0 / (self.sigma * self.cost))
+        used, Q = self.dual_matrix(used, self.y, 1.0 / (self.sigma * self.cost))
         rest = -self.u
         rest[used] = 0.0
         v, z = self.rows.transpose_product(rest), np.empty(self.n)

@@ -27,7 +27,7 @@ from svmtool import limits
 from svmtool.data.dense import DenseRows
 from svmtool.data.replicated import stored_rows
 from svmtool.linalg import systems
-from svmtool.linalg.systems import conjugate_gradient, solve_positive
+from svmtool.linalg.systems import Factored, conjugate_gradient, solve_positive
 from svmtool.objectives.duality import balancing
 from svmtool.objectives.row_losses import Losses
 from svmtool.tolerances import RIDGE
@@ -175,7 +175,7 @@ class Objective(Losses):
 
     @property
     def face_cost(self) -> float:
-        """Approximate cost of `face` of the active rows, in nanoseconds."""
+        """Approximate cost of the first `face` of the active rows, in nanoseconds."""
         return self.row_system_work(self.active)
 
     def feature_system_work(self, rows: int) -> float:
@@ -221,13 +221,39 @@ class Objective(Losses):
             if system == "primal":
                 return -solve_positive(self.hessian(), g), 0, True
             if system == "dual":
-                return self.face(self.active_rows()) - self.w, 0, True
+                return self._by_rows(g), 0, True
             p, self.products, reached = conjugate_gradient(
                 self.hessian_product, g, self.hessian_diagonal(), tolerance, max_products, stopped
             )
         except limits.EndedError:
             return -g, 0, False
         return -p, self.products, reached
+
+    def _by_rows(self, g: np.ndarray) -> np.ndarray:
+        """`newton_direction` by the dual system."""
+        return self.face(self.active_rows()) - self.w
+
+    def curved_direction(self, g: np.ndarray) -> np.ndarray:
+        """-H^-1 g by the dual system of the active rows A, whose curvatures c differ (scale 1).
+
+        p = -g - A'Ds, D = sqrt(c), with (D A A' D + I) s = -D A g.  The step of a free bias is the multiplier of its
+        equation, which fixes the sum of Ds.  At least one row must be active.
+        """
+        used, Q = self.dual_matrix(self.active_rows(), np.sqrt(self.c), np.ones(self.n))
+        root = np.sqrt(self.c[used])
+        along, a = np.empty(self.n), np.zeros(self.n)
+        self.rows.margins(g, np.ones(self.n), along)
+        factored, shift = Factored(np.ascontiguousarray(Q.T)), 0.0
+        s = factored.solve(-root * along[used])
+        if self.free_bias:
+            shifted = factored.solve(root)
+            shift = -(g[-1] / self.rows.bias + root @ s) / (root @ shifted)  # numpy: 0 / 0 raises nothing
+            s += shift * shifted
+        a[used] = root * s
+        p = -g - self.rows.transpose_product(a)
+        if self.free_bias:
+            p[-1] = shift / self.rows.bias
+        return p
 
     def line_search(self, p: np.ndarray) -> float:
         """The t > 0 that minimises f(w + t p), exactly (paper's Section 4.4).

@@ -8,7 +8,7 @@ import numpy as np
 
 from svmtool.compiled.loops.loss import hinge_loops as loops
 from svmtool.data.row_storage import Rows
-from svmtool.linalg.systems import mirror
+from svmtool.linalg.systems import KernelCache, mirror
 
 
 class Losses(ABC):
@@ -25,6 +25,7 @@ class Losses(ABC):
         self.changed = self.active = 0
         self.bound = 0.0
         self._gram: np.ndarray | None = None
+        self._kernel: KernelCache | None = None
         self._pending: np.ndarray | None = None  # changes of curvature not yet in the Gram matrix
         self._ready = False
 
@@ -87,17 +88,18 @@ class Losses(ABC):
         self._gram, self._pending = gram, None
         return gram
 
-    def dual_matrix(self, used: np.ndarray, r: np.ndarray, diagonal: np.ndarray) -> np.ndarray:
-        """A new matrix Q + D over the rows `used` (i8), lower triangle.
+    def dual_matrix(self, used: np.ndarray, r: np.ndarray, diagonal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The rows `used` (i8), possibly reordered, and a new matrix Q + D over them, lower triangle.
 
         Q_ij = r_i r_j x_i.x_j, D_ii = diagonal_i; r, diagonal: f8[n].
         """
-        Q = np.zeros((len(used), len(used)))  # the other triangle must be finite
-        self.rows.fill_kernel(used, Q, 0)
+        if self._kernel is None:
+            self._kernel = KernelCache(self.rows)
+        used, Q = self._kernel.block(used)
         Q *= r[used]
         Q *= r[used, None]
         Q.flat[:: len(used) + 1] += diagonal[used]
-        return Q
+        return used, Q
 
     def part_of_hessian(self, chosen: np.ndarray) -> np.ndarray:
         """sum_i c_i x_i x_i' for the features `chosen` (i8, ascending, the bias feature last where there is one)."""

@@ -81,7 +81,7 @@ class SquaredHinge(Objective):
 
         w = sum a_i y_i x_i with (Q + D) a = target, Q_ij = y_i y_j x_i.x_j, D_ii = 1 / (2 C_i): len(used) unknowns.
         """
-        Q = self.dual_matrix(used, self.y, 0.5 / self.cost)
+        used, Q = self.dual_matrix(used, self.y, 0.5 / self.cost)
         a = np.zeros(self.n)
         a[used] = part = solve_positive(np.ascontiguousarray(Q.T), self._targets(used))
         w = self.rows.transpose_product(self.y * a)

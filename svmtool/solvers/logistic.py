@@ -6,14 +6,16 @@ Notation   paper: w   C   D (diagonal)          H = I + C X'DX      s         co
 Differs from the paper in:
  1. A line search in place of a trust region: f is convex, and a step on it costs a pass over two vectors (mfn.py).
  2. Where d is small, H is factorised (Gram matrix).  The factor of an earlier H is the preconditioner of later
-    steps, until they need more products than a new one costs; large d: the diagonal of H.
+    steps, until they need more products than a new one costs; large d: the diagonal of H, until CG has taken as long
+    as a system of the rows does, where these are few.
  3. CG ends where its residual is to the Newton step what that step is to f: the gap then falls as its square.
     It goes no further than what ends the run (TIGHTER).
  4. Where d is large and a dual point exists, epochs of dual coordinate descent (coordinate/logistic.py) come first
     and end the run unless steps promise to be cheaper.
 Stops when: -e holds and the certified gap is at most RULE_MIN_GAP, or SLOW_MIN_GAP where conjugate gradients solve many
 features (base.py); or --gap holds.
-Memory: 5 vectors of n, 8 of d; epochs 4 more of n; d x d once for the Gram matrix and once for its factor.
+Memory: 5 vectors of n, 8 of d; epochs 4 more of n; d x d (few rows: n x n) once for the Gram matrix and once for
+its factor.
 """
 
 from __future__ import annotations
@@ -54,7 +56,7 @@ MAX_MORE_EPOCHS = 30
 METHODS = {
     "primal": "truncated Newton steps, with a factorised Hessian as the preconditioner of conjugate gradients",
     "epochs": "epochs of dual coordinate descent, and truncated Newton steps when expected to be faster",
-    "cg": "truncated Newton steps by conjugate gradients",
+    "cg": "truncated Newton steps by conjugate gradients, or by a system of the rows where these are few",
 }
 
 
@@ -97,8 +99,10 @@ class TruncatedNewton:
         o, self.products, self.worth = objective, 0, np.inf
         if not wide:
             self.worth = o.mean_row_length / o.rows.gram_entries + o.d**3 / (CUBE_PACE * max(o.rows.nnz, 1))
+        self.few_rows = wide and o.n <= GRAM_BELOW and o.rows.offers_coordinate_descent and o.rows.in_memory
         # up to which gap steps go that -e may end: one by conjugate gradients costs as much as all before it
-        self.rule_gap = SLOW_MIN_GAP if wide and rule.gradient is not None else RULE_MIN_GAP
+        costly = wide and not self.few_rows and rule.gradient is not None
+        self.rule_gap = SLOW_MIN_GAP if costly else RULE_MIN_GAP
         self.target_gap = RULE_MIN_GAP if monitor.gap is None else monitor.gap
         self.gradient_tol = -1.0 if rule.gradient is None else rule.gradient * o.gradient_at_zero()
 
@@ -145,12 +149,18 @@ class TruncatedNewton:
     def _spend(self, cg_steps: int) -> None:
         """Count the work of a step: three passes, and its products or its factorised system."""
         o = self.objective
-        work = cg_steps * o.product_cost if cg_steps else o.feature_system_work(o.n)
+        system = o.row_system_work(o.n) if self.few_rows else o.feature_system_work(o.n)
+        work = cg_steps * o.product_cost if cg_steps else system
         self.monitor.spend(work + 3.0 * VISIT_NS * o.rows.nnz + ROW_NS * o.n)
 
     def direction(self, f: float, g: np.ndarray, norm: float) -> tuple[np.ndarray, int]:
         """Return p with H p = -g, as accurate as the next step needs, and the number of products used."""
         o = self.objective
+        if self.few_rows and self.products * o.product_cost >= o.face_cost:
+            try:
+                return o.curved_direction(g), 0
+            except EndedError:
+                return -g, 0
         due = np.floor(EARLY_CG_SHARE * self.worth) if self.factor is None else self.worth
         if self.products >= due:
             try:
