@@ -18,7 +18,7 @@ from svmtool.compiled.loops.loss import hinge_loops as loops
 from svmtool.compiled.threads import run_blocks
 from svmtool.data.replicated import stored_rows
 from svmtool.data.row_storage import Rows
-from svmtool.linalg.systems import Factored
+from svmtool.linalg.systems import FACTOR_NS, Factored
 from svmtool.objectives.base import Objective
 from svmtool.tolerances import MIN_POSITIVE, RIDGE, ROWS_AT_ONCE, SIGMA_MAX
 
@@ -114,6 +114,14 @@ class Augmented(Objective):
     def has_dual_system(self) -> bool:
         """Whether Newton systems of the active rows are possible: the rows are in this process."""
         return stored_rows(self.rows).have_kernel
+
+    @property
+    def dual_system_cheaper(self) -> bool:
+        """See Objective; also defined where no row is active.  The bias must be regularised."""
+        return (
+            self.p == 1.0 and self.has_dual_system and not self.free_bias
+            and self.face_cost < FACTOR_NS * float(self.d) ** 3
+        )  # fmt: skip
 
     def _by_rows(self, g: np.ndarray) -> np.ndarray:
         return super()._by_rows(g) if self.piecewise_quadratic else self.curved_direction(g)

@@ -30,7 +30,7 @@ from svmtool.linalg import systems
 from svmtool.linalg.systems import Factored, conjugate_gradient, solve_positive
 from svmtool.objectives.duality import balancing
 from svmtool.objectives.row_losses import Losses
-from svmtool.tolerances import RIDGE
+from svmtool.tolerances import RIDGE, SEARCH_RTOL
 
 SYSTEMS = {"primal": "a system of features", "dual": "a system of active rows", "cg": "conjugate gradients"}
 
@@ -76,6 +76,11 @@ class Objective(Losses):
     def scale(self) -> float:
         """The curvature of row i is scale * c_i: a common factor does not change the Gram matrix."""
         return 1.0
+
+    @property
+    def dual_system_cheaper(self) -> bool:
+        """Whether the system of the active rows (`face`) is cheaper than a d x d matrix."""
+        return False
 
     @abstractmethod
     def sums(self) -> list[float]:
@@ -228,6 +233,20 @@ class Objective(Losses):
         except limits.EndedError:
             return -g, 0, False
         return -p, self.products, reached
+
+    def factorised_direction(self, g: np.ndarray, doubtful: bool) -> tuple[np.ndarray, int, bool]:
+        """`newton_direction` by the cheaper factorised system, dual or primal.
+
+        doubtful: check the residual of the dual system, which loses digits where numbers are large.
+        """
+        if self.dual_system_cheaper:
+            p, _, exact = found = self.newton_direction(g, "dual")
+            if not (exact and doubtful):
+                return found
+            residual = self.hessian_product(p) + g
+            if float(residual @ residual) <= SEARCH_RTOL**2 * float(g @ g):
+                return found
+        return self.newton_direction(g, "primal")
 
     def _by_rows(self, g: np.ndarray) -> np.ndarray:
         """`newton_direction` by the dual system."""

@@ -10,7 +10,7 @@ import numpy as np
 from svmtool.compiled.loops.loss import hinge_loops as loops
 from svmtool.data.replicated import base_rows
 from svmtool.data.row_storage import Rows
-from svmtool.linalg.systems import solve_positive
+from svmtool.linalg.systems import FACTOR_NS, solve_positive
 from svmtool.objectives.base import Objective
 
 
@@ -75,6 +75,10 @@ class SquaredHinge(Objective):
     def has_dual_system(self) -> bool:
         """Whether dual systems are possible: the rows are in this process, and the bias is regularised."""
         return base_rows(self.rows).have_kernel and not self.free_bias
+
+    @property
+    def dual_system_cheaper(self) -> bool:
+        return self.has_dual_system and 0 < self.active < self.d and self.face_cost < FACTOR_NS * float(self.d) ** 3
 
     def face(self, used: np.ndarray) -> np.ndarray:
         """The minimiser of 1/2 |w|^2 + sum over rows `used` (i8) of C_i (target_i - y_i x_i.w)^2 by the dual system.

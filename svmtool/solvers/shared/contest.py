@@ -468,7 +468,7 @@ class NewtonSteps:
         few = 0 < o.active <= self.max_rows and o.has_dual_system
         if self.features:
             work = o.feature_system_work(min(o.changed or o.active, o.active))
-            p, self.products, self.exact = o.newton_direction(g, "primal")
+            p, self.products, self.exact = o.factorised_direction(g, self.stalled > 0)
         elif few and self.rows:
             work = o.face_cost
             p, self.products, self.exact = o.newton_direction(g, "dual")
