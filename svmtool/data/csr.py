@@ -173,7 +173,6 @@ class CsrRows(Rows):
         return CsrRows(before[self.indptr], indices[kept], self.values[kept], len(chosen), self.bias)
 
     def divided(self, size: np.ndarray) -> CsrRows:
-        """A copy with x_ij / size_j; the bias feature is unchanged."""
         return CsrRows(self.indptr, self.indices, self.values / size[self.indices], self.n_features, self.bias)
 
     def dense_of(self, chosen: np.ndarray) -> np.ndarray:

@@ -160,7 +160,6 @@ class DenseRows(Rows):
         return forms
 
     def divided(self, size: np.ndarray) -> DenseRows:
-        """A copy with x_ij / size_j; the bias feature is unchanged."""
         return DenseRows(self.X / size[: self.n_features], self.bias)
 
     def columns(self, chosen: np.ndarray) -> DenseRows:

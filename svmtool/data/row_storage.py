@@ -95,6 +95,9 @@ class Rows:
         def columns(self, chosen: np.ndarray) -> Any:
             """Return the features `chosen` (i8, ascending) of all rows, copied; the bias feature stays."""
 
+        def divided(self, size: np.ndarray) -> Any:
+            """Return a copy with x_ij / size_j; the bias feature is unchanged."""
+
         def with_bias(self, bias: float) -> Any:
             """Return the same rows, nothing copied, with a bias feature of this value; < 0: without one."""
 

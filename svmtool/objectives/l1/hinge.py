@@ -77,7 +77,7 @@ class L1Hinge(Augmented):
         m = self.m
         weights = 1.0 / np.tile(self.size[:m], 2)
         super().__init__(
-            WeightRows(base.divided(self.size), m),  # type: ignore[attr-defined]
+            WeightRows(base.divided(self.size), m),
             np.concatenate([task.y, -np.ones(m), np.ones(m)]),
             np.concatenate([task.cost, weights]) / self.rho,
             1.0,
