@@ -32,6 +32,7 @@ class _Answer:
     def __init__(self, flag: StopFlag, console: Any, loss: str | None):
         self.flag, self.console, self.loss = flag, console, loss
         self.ends = False  # whether the handlers from before the block are called
+        self.watched = False  # whether the thread receives the signals
         self._first: float | None = None
 
     def signal(self, number: int, now: float) -> None:
@@ -60,10 +61,10 @@ def interruptible(
     handled = interrupts.SIGNALS if console is not None else (signal.SIGINT,)
     before = {number: signal.getsignal(number) for number in handled}
     before = {number: handler for number, handler in before.items() if handler is not signal.SIG_IGN}
-    watched = console is not None and hasattr(select, "poll")  # not on Windows
+    watch = console is not None and hasattr(select, "poll")  # not on Windows
 
     def handle(number: int, frame: Any) -> None:
-        if not watched:
+        if not answer.watched:
             answer.signal(number, time.monotonic())
         elif loss is None:
             flag.set = True  # the thread, which answers, may be later
@@ -81,7 +82,7 @@ def interruptible(
     if loss is not None:
         interrupts.loss = loss
     try:
-        with _watched(answer, before, beats) if watched else contextlib.nullcontext():
+        with _watched(answer, before, beats) if watch else contextlib.nullcontext():
             yield flag
         if loss is not None:
             interrupts.loss = outer_loss  # after an exception the message still needs that of the block
@@ -119,9 +120,11 @@ def _watched(answer: _Answer, before: dict[Any, Any], beats: Sequence[Beat]) -> 
                         _thread.interrupt_main(number)
 
     _thread.start_new_thread(watch, ())
+    answer.watched = True
     try:
         yield
     finally:
+        answer.watched = False  # first: what comes while the thread ends is answered here, if need be twice
         signal.set_wakeup_fd(outer)
         os.write(wake, b"\0")
         if over.acquire(timeout=PATIENCE_SECONDS):  # else what it prints waits for a reader

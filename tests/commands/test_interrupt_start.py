@@ -109,6 +109,17 @@ def test_model_state_and_log_must_match(before, renamed, tmp_path):
     assert not before or all((tmp_path / name).read_bytes() != old[name] for name in before)
 
 
+def test_while_the_thread_that_answers_begins_or_ends(tmp_path):
+    """Before it receives signals, and when it has stopped: the main thread answers."""
+    (tmp_path / "d").write_text("1 1:1\n-1 1:-1\n")
+    for moment in ("fd != -1", "fd == -1"):
+        code = "real = signal.set_wakeup_fd\ndef wakeup(fd, **k):\n    if fd == -1: old = real(fd, **k)\n"
+        code += f"    if {moment}: " + SELF + "    return old if fd == -1 else real(fd, **k)\n"
+        code += "signal.set_wakeup_fd = wakeup\nfrom svmtool.cli.train import main\n"
+        done = run(code + "sys.exit(main(['-q', '-t', '2', 'd', 'm']))", tmp_path)
+        assert done.returncode == 130 and done.stderr.count(KEEPS_MODEL) == 1, f"{moment}: {done}"
+
+
 def work_until(end: str) -> str:
     """A function `work` that Ctrl-C interrupts by an exception; end: the clause after its `try`."""
     return "def work():\n    interrupts.raise_from_now_on()\n    try:\n        " + SELF + "    " + end
