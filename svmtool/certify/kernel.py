@@ -93,7 +93,7 @@ def bound_decisions(problem: CSvc, alpha: np.ndarray, rho: float, found: Certifi
         return
     sizes = np.sqrt(np.maximum(problem.diagonal(), 0.0))
     terms = np.abs(problem.coefficients(alpha)) * sizes
-    r = math.sqrt(max(found.excess, 0.0)) * (1.0 + FEW * UNIT) + growth(np.count_nonzero(terms)) * float(np.sum(terms))
+    r = math.sqrt(max(found.excess, 0.0)) * (1.0 + FEW * UNIT) + growth(np.count_nonzero(terms)) * float(terms.sum())
     xi, loss = problem.y * rho - found.seen[0], losses.of("hinge", 1.0)
     off = offset(loss, xi, problem.y, problem.losses, r * sizes) + FEW * UNIT * abs(rho)
     found.radii, found.offsets = (r,), (off,)
@@ -106,7 +106,7 @@ def gap_of(
     losses = problem.losses
     s = gradient - (r + problem.y * rho)
     if apart == 0.0:
-        return float(np.sum(np.where(s > 0, alpha * s, (alpha - losses) * s)))
+        return float(np.where(s > 0, alpha * s, (alpha - losses) * s).sum())
     above, below = np.maximum(s + apart, 0.0), np.maximum(apart - s, 0.0)
     return float(np.sum(alpha * above) + np.sum((losses - alpha) * below))
 
@@ -125,14 +125,14 @@ def certificate_of(
     missed = float(multipliers @ (alpha - problem.start))  # round-off of the sums; it counts where rho is large
     centred = float(multipliers @ problem.start)
     value = 0.5 * (float(alpha @ (s + problem.p)) + centred + missed)  # 1/2 a'(gradient + p) with smaller terms
-    error = 0.5 * apart * float(np.sum(np.abs(alpha)))  # of the value, in the unfavourable direction
-    gap = gap_of(problem, alpha, gradient, rho, r, apart)
     sizes = np.abs(alpha)
+    error = 0.5 * apart * float(sizes.sum())  # of the value, in the unfavourable direction
+    gap = gap_of(problem, alpha, gradient, rho, r, apart)
     off = growth(len(alpha)) * (0.5 * (float(sizes @ (np.abs(s) + np.abs(problem.p))) + abs(centred)) + gap)
     off += UNIT * float(sizes @ np.abs(gradient)) + abs(missed)
     primal = error - value + gap + missed
     squares = problem.floor == 0.0 and problem.kernel.positive  # P is a sum of squares and losses
-    least = 0.0 if squares or not np.any(problem.start) else -np.inf  # or a = 0 is feasible, whose dual value is 0
+    least = 0.0 if squares or not problem.start.any() else -np.inf  # or a = 0 is feasible, whose dual value is 0
     dual = max(-value - error - off, least) if problem.feasible_sums(alpha) else least
     if squares:
         primal = max(primal, 0.0)
@@ -145,7 +145,7 @@ def certificate_of(
 def _violation(problem: KernelProblem, alpha: np.ndarray, s: np.ndarray) -> float:
     """The largest KKT violation of a feasible point with the reduced gradient s, f8[m]."""
     found = np.where(alpha <= 0.0, np.maximum(-s, 0.0), np.where(alpha >= problem.upper, np.maximum(s, 0.0), abs(s)))
-    return float(np.max(found, where=problem.upper > 0.0, initial=0.0))
+    return float(found.max(where=problem.upper > 0.0, initial=0.0))
 
 
 def _least_squares(
@@ -205,7 +205,7 @@ def _value_at_zero(problem: AnyProblem) -> tuple[float, float, float]:
         return total - b * weighted, 0.0 - b, 0.0
     if isinstance(problem, CSvc):  # must be quick: after a limit it is computed for thousands of pairs of classes
         plus = problem.y > 0
-        first, second = float(np.sum(problem.upper[plus])), float(np.sum(problem.upper[~plus]))
+        first, second = float(problem.upper[plus].sum()), float(problem.upper[~plus].sum())
         return 2.0 * min(first, second), float((second > first) - (second < first)), 0.0
     return best_constant(problem, problem.p)
 

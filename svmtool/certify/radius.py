@@ -66,7 +66,7 @@ def _farthest(loss: Loss, xi: np.ndarray, y: np.ndarray, cost: np.ndarray, e: np
     first, ratio = max(float(e.max(initial=0.0)), UNIT), 4.0
     for _ in range(2):
         tried = first * ratio**STEPS
-        beyond = np.flatnonzero(_rises(loss, xi, y, cost, e, tried))
+        beyond = _rises(loss, xi, y, cost, e, tried).nonzero()[0]
         if not len(beyond):
             return math.inf
         if beyond[0] == 0:

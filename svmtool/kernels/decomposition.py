@@ -80,8 +80,8 @@ class Decomposition:
         self.free = above & below
         violation, levels = 0.0, []
         for side in self.signs:
-            high = float(np.max(self.F, where=self.rising & side, initial=-np.inf))
-            low = float(np.min(self.F, where=self.falling & side, initial=np.inf))
+            high = float(self.F.max(where=self.rising & side, initial=-np.inf))
+            low = float(self.F.min(where=self.falling & side, initial=np.inf))
             violation = max(violation, high - low)
             levels.append(level(self.F[self.free & side], high, low))
         if not self.problem.two_sums:
@@ -94,7 +94,7 @@ class Decomposition:
         p = self.problem
         gradient = -p.y * self.F
         s = gradient - (r + p.y * rho)
-        gap = float(np.sum(np.where(s > 0, self.a * s, (self.a - p.upper) * s)))
+        gap = float(np.where(s > 0, self.a * s, (self.a - p.upper) * s).sum())
         return 0.5 * float(self.a @ (gradient + p.p)), gap
 
     def value(self) -> float:
@@ -130,7 +130,7 @@ class Decomposition:
         if not self.rows.own_suffice:
             return self.change(np.arange(len(new)), new)
         p, step = self.problem, new - self.a
-        if not np.any(step) or not np.all(np.isfinite(new)):
+        if not step.any() or not np.isfinite(new).all():
             return False
         self.a = new
         self.f[p.row] = -p.y * p.p - F
@@ -174,7 +174,7 @@ class Decomposition:
 def level(free: np.ndarray, high: float, low: float) -> float:
     """The mean F of free variables; without any, the middle of the interval that the bounds allow."""
     if len(free):
-        return float(np.mean(free))
+        return float(free.mean())
     if high == -np.inf:
         return low if low < np.inf else 0.0
     return high if low == np.inf else 0.5 * (high + low)

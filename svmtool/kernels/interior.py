@@ -52,7 +52,7 @@ def by_features(problem: KernelProblem) -> bool:
 def cost(problem: KernelProblem) -> float:
     """The cost of `minima`, in values of kernel rows read by steps of pairs; inf for problems it does not solve."""
     m = len(problem.y)
-    if not np.all(problem.upper < np.inf):
+    if not (problem.upper < np.inf).all():
         return np.inf
     if by_features(problem):
         d = problem.rows.d

@@ -176,9 +176,9 @@ class KernelProblem(_Problem):
 
     def feasible_sums(self, alpha: np.ndarray) -> bool:
         """Whether y'a, or the sum of each sign, is that of `start` but for round-off; else alpha has no dual value."""
-        signs = [self.y > 0, self.y < 0] if self.two_sums else [np.ones(len(alpha), bool)]
+        signs: list[Any] = [self.y > 0, self.y < 0] if self.two_sums else [slice(None)]
         moved, sizes = self.y * (alpha - self.start), np.abs(alpha)
-        return all(abs(float(np.sum(moved[s]))) <= SUM_RTOL * float(np.sum(sizes[s])) for s in signs)
+        return all(abs(float(moved[s].sum())) <= SUM_RTOL * float(sizes[s].sum()) for s in signs)
 
     def gradient(self, alpha: np.ndarray, f: np.ndarray) -> np.ndarray:
         """Qa + p, f8[m], from decision values of the points without rho, f8[n]."""

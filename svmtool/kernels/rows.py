@@ -40,11 +40,15 @@ class KernelRows:
         self.tiles, self.n = tiles, tiles.n
         self.rounding = rounding_of(tiles)
         self.capacity = int(min(self.n, cache_mb * MIB / (np.dtype(tiles.dtype).itemsize * max(self.n, 1))))
-        self.store = large_array(self.capacity * self.n, tiles.dtype)
         self.slot = np.full(self.n, -1)  # slot of each row in the cache, -1: none
         self.owner = np.full(self.capacity, -1)
         self.used = np.zeros(self.capacity, np.int64)  # clock of the last use of each slot
         self.clock = 0
+
+    @cached_property
+    def store(self) -> np.ndarray:
+        """The cached rows, one after the other."""
+        return large_array(self.capacity * self.n, self.tiles.dtype)
 
     @cached_property
     def diagonal(self) -> np.ndarray:
@@ -206,6 +210,8 @@ def large_array(size: int, dtype: type = np.float32) -> np.ndarray:
 def exact_sum(problem: KernelProblem, coef: np.ndarray) -> np.ndarray:
     """sum_i coef_i K(x_i, .) of all training rows in double precision, f8[n]: of a linear kernel by its weights."""
     rows = problem.rows
+    if not coef.any():
+        return np.zeros(problem.n)
     if rows is None or problem.kernel.kind != LINEAR:
         return problem.points.sums(coef)
     used = np.flatnonzero(coef)

@@ -137,8 +137,8 @@ class KernelModel(Model):
         return KernelScores(self)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        vars(self).pop("scores", None)  # prepared for other values
-        super().__setattr__(name, value)
+        self.__dict__.pop("scores", None)  # prepared for other values
+        object.__setattr__(self, name, value)
 
     def __getstate__(self) -> dict[str, Any]:
         """Without `scores`, which hold memory of this process; for pickle and copy."""

@@ -173,7 +173,8 @@ class ClassPairs:
         self.ends = np.concatenate(([0], np.cumsum(self.classes.counts)))
         self.class_costs = settings.problem.C * np.array(factor)
         sizes = np.diff(self.ends)
-        i, j = np.triu_indices(len(sizes), 1)
+        place = np.arange(len(sizes))
+        i, j = np.nonzero(place[:, None] < place)
         self.pairs = np.stack((i, j), axis=1)
         self.counts = sizes[self.pairs]
         self.starts = np.concatenate(([0], np.cumsum(self.counts.sum(axis=1))))

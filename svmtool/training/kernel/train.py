@@ -167,7 +167,8 @@ def trained(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) ->
     """
     s, n_features, sets = fitting.settings, data.table.n_features, [data]
     del data
-    done = trainer(s)(sets.pop(), fitting, GlibcRand(s.run.seed) if rand is None else rand)
+    rand = GlibcRand(s.run.seed) if rand is None and s.run.probability else rand
+    done = trainer(s)(sets.pop(), fitting, rand)
     own = () if kernel_of(s).kernel_type == PRECOMPUTED else (f"{FEATURES_NOTE}{n_features}",)
     done.model.notes = (*notes(s, done.certificate, done.results), *own)
     return done

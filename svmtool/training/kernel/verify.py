@@ -16,6 +16,7 @@ Results of a paper's algorithm are only certified (as_printed).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -216,7 +217,7 @@ def _bound(problem: AnyProblem, result: KernelResult, certificate: Certificate, 
     if unproven or not _finite(a, certificate.dual) or isinstance(problem, HardOneClass):
         return -np.inf
     if isinstance(problem, KernelProblem):
-        feasible = not (np.any(a < 0.0) or np.any(a > problem.upper)) and problem.feasible_sums(a)
+        feasible = not ((a < 0.0).any() or (a > problem.upper).any()) and problem.feasible_sums(a)
     else:
         total = abs(float(np.sum(problem.y * a)))
         feasible = not problem.free_bias or total <= SUM_RTOL * float(np.sum(np.abs(a)))
@@ -350,4 +351,4 @@ def proven_indefinite(problem: AnyProblem, certificate: Certificate) -> bool:
 
 
 def _finite(*numbers: Any) -> bool:
-    return all(bool(np.all(np.isfinite(x))) for x in numbers)
+    return all(math.isfinite(x) if isinstance(x, float) else bool(np.isfinite(x).all()) for x in numbers)
