@@ -117,13 +117,14 @@ class Loop:
         for a in arrays:
             if a.dtype is not seen[k]:
                 self._check_type(k, a)
-            try:
-                flat.append(address_of(from_buffer(a)))  # raises TypeError unless contiguous
-            except (TypeError, ValueError):  # read-only or empty; this way takes four times as long
+            size = a.size
+            try:  # an empty array needs no address
+                flat.append(address_of(from_buffer(a)) if size else 0)  # raises TypeError unless contiguous
+            except (TypeError, ValueError):  # read-only; this way takes four times as long
                 if not a.flags.c_contiguous:
                     raise self._unfit(k, a) from None
                 flat.append(a.__array_interface__["data"][0])
-            flat.append(a.size)
+            flat.append(size)
             k += 1
         return flat
 

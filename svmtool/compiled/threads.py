@@ -52,6 +52,8 @@ def count() -> int:
     """Number of threads that the calling thread may use."""
     global _count
     n = getattr(_here, "count", None)
+    if callable(n):
+        n = _here.count = n()
     if n is None:
         if _count is None:
             _count = available()
@@ -60,8 +62,8 @@ def count() -> int:
 
 
 @contextmanager
-def limited(n: int) -> Iterator[None]:
-    """Within this block, calls of this thread and of its workers use n threads."""
+def limited(n: int | Callable[[], int]) -> Iterator[None]:
+    """Within this block, calls of this thread and of its workers use n threads; a function counts them once needed."""
     before, _here.count = getattr(_here, "count", None), n
     try:
         yield
@@ -76,7 +78,7 @@ def alone() -> bool:
 
 def beside(n_blocks: int) -> int:
     """How many of n_blocks blocks would run at the same time."""
-    return 1 if alone() else min(count(), n_blocks)
+    return 1 if n_blocks == 1 or alone() else min(count(), n_blocks)
 
 
 def _work(tasks) -> None:

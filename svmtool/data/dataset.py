@@ -42,8 +42,9 @@ def _nonzeros(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     n, d = X.shape
     X = X if X.dtype.kind == "f" else X.astype(np.float32)
     if X.all():
-        indptr = np.arange(n + 1, dtype=np.int64) * d
-        return indptr, np.tile(np.arange(d, dtype=np.int32), n), X.reshape(-1)
+        indptr, indices = np.arange(n + 1, dtype=np.int64) * d, np.empty((n, d), np.int32)
+        indices[:] = np.arange(d)
+        return indptr, indices.reshape(-1), X.reshape(-1)
     indptr, indices, values = np.zeros(n + 1, np.int64), np.empty(X.size, np.int32), np.empty(X.size, X.dtype)
     count = csr_of_dense(X, indptr, indices, values, d)
     return indptr, indices[:count], values[:count]

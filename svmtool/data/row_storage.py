@@ -6,7 +6,7 @@ pieces, with a check of the memory after each (mapped_arrays.py).  The layouts a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -142,15 +142,16 @@ class Rows:
             cuts = np.searchsorted(starts, marks[:-1]).tolist() + [self.n]
         return [(lo, hi) for lo, hi in zip(cuts, cuts[1:], strict=False) if hi > lo] or [(0, self.n)]
 
-    def pieces(self, lo: int, hi: int, step: int = 0) -> Iterator[tuple[int, int]]:
-        """Yield rows lo .. hi as one piece; if mapped as pieces of `step` rows (0: of PIECE_NONZEROS, about)."""
-        if self.mapped is None:
-            yield lo, hi
-            return
+    def pieces(self, lo: int, hi: int, step: int = 0) -> Iterable[tuple[int, int]]:
+        """Rows lo .. hi as one piece; if mapped as pieces of `step` rows (0: of PIECE_NONZEROS, about)."""
+        return ((lo, hi),) if self.mapped is None else self._mapped_pieces(self.mapped, lo, hi, step)
+
+    def _mapped_pieces(self, mapped: MappedArrays, lo: int, hi: int, step: int) -> Iterator[tuple[int, int]]:
+        """See `pieces`; the memory is checked after each."""
         step = step or self._rows_of_a_piece
         for a in range(lo, hi, step):
             yield a, min(a + step, hi)
-            self.mapped.check()
+            mapped.check()
 
     def runs(self, chosen: np.ndarray) -> Iterator[tuple[int, int]]:
         """Yield ranges of `chosen` (i8): one range, or if mapped those in the same piece."""
@@ -201,7 +202,7 @@ class Rows:
     def _completed(self, g: np.ndarray, factor: float, terms: np.ndarray | float) -> np.ndarray:
         """g (length d), its entry of a bias feature set to the sum of the terms times the factor."""
         if self.bias >= 0:
-            g[-1] = factor * float(np.sum(terms))
+            g[-1] = factor * (terms if isinstance(terms, float) else float(terms.sum()))
         return g
 
     def quadratic_forms(self, M: np.ndarray) -> np.ndarray:

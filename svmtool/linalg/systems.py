@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -90,7 +91,7 @@ def _cholesky(H: np.ndarray) -> np.ndarray | None:
         lower = np.ascontiguousarray(np.linalg.cholesky(H.T)) if d <= MATRIX_ROWS else _in_panels(H)
     except np.linalg.LinAlgError:
         return None
-    return None if np.isnan(lower[-1:, -1:]).any() else lower  # the library ignores a nan, which reaches this entry
+    return None if d and math.isnan(lower[-1, -1]) else lower  # the library ignores a nan, which reaches this entry
 
 
 def _in_panels(H: np.ndarray) -> np.ndarray:

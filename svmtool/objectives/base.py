@@ -163,7 +163,7 @@ class Objective(Losses):
         if self._hessian is None:  # allocating it each time would cost as much as filling it
             self._hessian = np.empty_like(gram)
         H = np.multiply(gram, self.scale, out=self._hessian)
-        H.flat[:: self.d + 1] += 1.0
+        H.reshape(-1)[:: self.d + 1] += 1.0
         if self.free_bias:  # keeps the matrix regular where no row is active
             H[-1, -1] += RIDGE * H.flat[:: self.d + 1].max() - 1.0
         return H

@@ -66,7 +66,7 @@ class SquaredHinge(Objective):
         return dual_bound(total, float(g @ g), loss)
 
     def value_at_zero(self) -> float:
-        return float(np.sum(self.cost * np.square(np.maximum(self.target, 0.0))))
+        return float((self.cost * np.square(np.maximum(self.target, 0.0))).sum())
 
     def _slopes_at_zero(self) -> np.ndarray:
         return -2.0 * self.cost * self.y * np.maximum(self.target, 0.0)
