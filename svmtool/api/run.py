@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
 
@@ -18,18 +19,21 @@ from svmtool.progress import shown
 from svmtool.training import interruption
 
 
-def thread_count(threads: int | None) -> int:
-    """The number of threads of a run; None: the cores that it may use.
+def usable() -> int:
+    """The cores that a run may use, no more than OMP_NUM_THREADS and than threadpoolctl's limit of BLAS.
 
-    That is no more than OMP_NUM_THREADS and than threadpoolctl's limit of BLAS; in a worker of joblib without such a
-    number it is 1.
+    In a worker of joblib without such a number it is 1.
     """
+    n, limited = pool.available(), blas.limit()
+    if limited is not None:
+        n = min(n, limited)
+    return 1 if n > 1 and _inside_joblib() and "OMP_NUM_THREADS" not in pool.os.environ else n
+
+
+def thread_count(threads: int | None) -> int | Callable[[], int]:
+    """The number of threads of a run; None: the `usable` cores, counted where there are several blocks of work."""
     if threads is None:
-        n = pool.available()
-        limited = blas.limit()
-        if limited is not None:
-            n = min(n, limited)
-        return 1 if n > 1 and _inside_joblib() and "OMP_NUM_THREADS" not in pool.os.environ else n
+        return usable
     count = whole("threads", threads)
     if count == -1:
         return pool.available()

@@ -80,7 +80,7 @@ class Certificate:
             self.gap = 0.0
         else:  # nan stays nan
             self.gap = excess / self.size if self.size > 0.0 else excess * np.inf
-            if self.dual >= 0.0 and size is None and self.gap > 1.0 and np.isfinite(self.gap):
+            if self.dual >= 0.0 and size is None and 1.0 < self.gap < np.inf:
                 self.gap = 1.0  # with a dual value of 0 or more: rounding alone is beyond
 
     def vague(self, gap: float | None) -> bool:
@@ -115,13 +115,13 @@ class Certificate:
     def line(self) -> str:
         """The last line of a training run."""
         sampled = f"; {self.sampled}" if self.sampled else ""
-        gap = f"{self.gap:.3g}" if np.isfinite(self.gap) else f"none: {self.why_not or NO_NUMBER}"
+        gap = f"{self.gap:.3g}" if math.isfinite(self.gap) else f"none: {self.why_not or NO_NUMBER}"
         values = f"primal {self.primal:.9g}, dual {_below(self.dual)}, KKT violation {self.violation:.3g}{sampled}"
         return f"{self.kind} relative gap = {gap} ({values})"
 
     def short(self) -> str:
         """`certified relative gap 0.1`, or why there is none."""
-        gap = f"{self.gap:.2g}" if np.isfinite(self.gap) else f"none: {self.why_not or NO_NUMBER}"
+        gap = f"{self.gap:.2g}" if math.isfinite(self.gap) else f"none: {self.why_not or NO_NUMBER}"
         return f"{self.kind.lower()} relative gap {gap}"
 
 
@@ -147,7 +147,7 @@ class Certifier:
         self.l1, self.gap, self.keep = l1, gap, keep
         self.rows, self.loss, self.y, self.free_bias = rows, loss, y, free_bias
         self.cost = np.maximum(cost, 0.0)
-        self.all_used = bool(np.all(cost > 0))
+        self.all_used = bool((cost > 0).all())
         self.target = 1.0 if target is None else target
         self.target_lost: np.ndarray | float = 0.0  # rounding errors of the targets, where they are known
 
@@ -168,7 +168,7 @@ class Certifier:
             with np.errstate(over="ignore", invalid="ignore"):
                 dual, less, violation, v, point = self._dual_value(candidate, xi, products)
             if not dual - less >= 0.0:  # overflow, or nothing but rounding: a = 0 is a dual point of value 0
-                dual = less = min(less, max(dual, 0.0)) if np.isfinite(dual) else 0.0
+                dual = less = min(less, max(dual, 0.0)) if math.isfinite(dual) else 0.0
                 v, point = None, np.zeros(len(candidate)) if self.keep else None
             if best is None or dual - less > best.dual:
                 best = Certificate(primal, dual, violation, (off, less))
@@ -252,7 +252,7 @@ class Certifier:
         largest = float(np.abs(b).max(initial=0.0))
         largest = 0.0 if largest <= SAME_RTOL * abs(shift) else largest
         linear, linear_off = products.dot(self.target, a)
-        linear += float(np.sum(self.target_lost * a))
+        linear += float((self.target_lost * a).sum())
         dual, off, multiple = value_of_multiple(
             self.loss, (linear, linear_off), (v, apart), largest, lambda s: conjugates(self.loss, cost, s * b), self.l1
         )

@@ -73,7 +73,7 @@ class DualCoordinateDescent:
         dense: also where they are dense.
         """
         visited = stored_rows(rows).offers_coordinate_descent or (dense and rows.has_sparse_form)
-        return visited and not free_bias and bool(np.all(cost > 0))
+        return visited and not free_bias and bool((cost > 0).all())
 
     def __init__(
         self, rows: Rows, y: np.ndarray, diagonal: np.ndarray, upper: np.ndarray, seed: int,

@@ -10,6 +10,7 @@ Solver modules are named by strings, so that reading this table imports none.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -110,6 +111,7 @@ def methods_with(option: str, row: Solver) -> list[str]:
     return [method for method, found in rows.items() if found is not None and option in supported_options(found)]
 
 
+@functools.cache
 def supported_options(row: Solver) -> frozenset[str]:
     """Return all options that a row supports."""
     linear = not row.kernel and "--add" not in row.supported
@@ -120,6 +122,7 @@ def supported_options(row: Solver) -> frozenset[str]:
     return COMMON_OPTIONS | KIND_OPTIONS[row.kind] - (frozenset() if row.costs else {"--balanced"}) | own
 
 
+@functools.cache
 def without_effect(row: Solver) -> frozenset[str]:
     """Return the options that a row accepts although it has no use for them.
 

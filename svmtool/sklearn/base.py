@@ -132,7 +132,9 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
 
         Defaults need none: with all parameters the checks take longer than a small fit.
         """
-        usual, given = type(self).__init__.__kwdefaults__ or {}, {}
+        init, given = type(self).__init__, {}
+        named = zip(init.__code__.co_varnames[1:], init.__defaults__ or (), strict=False)
+        usual = {**(init.__kwdefaults__ or {}), **dict(named)}
         for name, value in vars(self).items():
             if name not in self._parameter_constraints or (name in usual and value is usual[name]):
                 continue

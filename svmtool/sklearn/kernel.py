@@ -101,7 +101,7 @@ class _KernelClassifier(ProbabilityMixin, ClassifierMixin, ClassifierTraining, K
         return weights, {**options, "class_weight": self._factors()}
 
     def _set_n_iter(self, done: api.Fit) -> None:
-        self.n_iter_ = np.maximum(np.atleast_1d(done.n_iter), 1).astype(np.int32)
+        self.n_iter_ = np.maximum(done.n_iter, 1).astype(np.int32)
 
     def _primal_weights(self, coef: np.ndarray) -> np.ndarray:
         """Weights of each pair of classes from the support vectors of both."""

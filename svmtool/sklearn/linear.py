@@ -109,7 +109,7 @@ class LinearTraining(CertifiedEstimator):
         model = done.model
         self._model = model if self.warm_start else None
         self._word, self._notes = model.word, model.notes
-        self.n_iter_ = int(np.max(self._steps(done)))
+        self.n_iter_ = int(self._steps(done).max())
         W = model.W.T
         if model.bias < 0:
             return W.copy(), np.zeros(len(W))
@@ -117,7 +117,7 @@ class LinearTraining(CertifiedEstimator):
 
     def _steps(self, done: api.Fit) -> np.ndarray:
         """The iterations of each problem, i4, at least 1: the first record is that of the start."""
-        return np.maximum(np.atleast_1d(done.n_iter) - 1, 1).astype(np.int32)
+        return np.maximum(done.n_iter - 1, 1).astype(np.int32)
 
     def __getstate__(self) -> dict:
         state = super().__getstate__()

@@ -7,11 +7,11 @@ solver's log (lines.py, history.py) say that a long step is still going on.
 
 from __future__ import annotations
 
+import _signal  # the enumerations of `signal` take a share of a small fit
 import _thread
 import contextlib
 import os
 import select
-import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -58,9 +58,9 @@ def interruptible(
     """
     flag = StopFlag() if flag is None else flag
     answer = _Answer(flag, console, loss)
-    handled = interrupts.SIGNALS if console is not None else (signal.SIGINT,)
-    before = {number: signal.getsignal(number) for number in handled}
-    before = {number: handler for number, handler in before.items() if handler is not signal.SIG_IGN}
+    handled = interrupts.SIGNALS if console is not None else (_signal.SIGINT,)
+    before = {number: _signal.getsignal(number) for number in handled}
+    before = {number: handler for number, handler in before.items() if handler is not _signal.SIG_IGN}
     watch = console is not None and hasattr(select, "poll")  # not on Windows
 
     def handle(number: int, frame: Any) -> None:
@@ -74,7 +74,7 @@ def interruptible(
 
     try:
         for number in before:
-            signal.signal(number, handle)
+            _signal.signal(number, handle)
     except ValueError:  # not the main thread: Python delivers signals elsewhere
         yield flag
         return
@@ -88,7 +88,7 @@ def interruptible(
             interrupts.loss = outer_loss  # after an exception the message still needs that of the block
     finally:
         for number, handler in before.items():
-            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+            _signal.signal(number, _signal.SIG_DFL if handler is None else handler)
 
 
 @contextlib.contextmanager
@@ -98,7 +98,7 @@ def _watched(answer: _Answer, before: dict[Any, Any], beats: Sequence[Beat]) -> 
     over = _thread.allocate_lock()
     over.acquire()
     os.set_blocking(wake, False)
-    outer = signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    outer = _signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
 
     def watch() -> None:
         waiting = select.poll()
@@ -125,7 +125,7 @@ def _watched(answer: _Answer, before: dict[Any, Any], beats: Sequence[Beat]) -> 
         yield
     finally:
         answer.watched = False  # first: what comes while the thread ends is answered here, if need be twice
-        signal.set_wakeup_fd(outer)
+        _signal.set_wakeup_fd(outer)
         os.write(wake, b"\0")
         if over.acquire(timeout=PATIENCE_SECONDS):  # else what it prints waits for a reader
             os.close(woken)

@@ -11,6 +11,7 @@ certified; where they are not finite they become w = 0, not converged.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,7 @@ def verified(problems: Any, k: int, result: Result, monitor: Monitor, start: np.
             result, certificate = _solved_anew(problems, k, result, certificate, monitor)
     last = result.history[-1]  # it is printed
     same = abs(last["objective"] - certificate.primal) <= SAME_RTOL * abs(certificate.primal)
-    if not np.isfinite(last["bound"]) or (problems.solver.optimal and not same):
+    if not math.isfinite(last["bound"]) or (problems.solver.optimal and not same):
         _note(result, certificate.primal, certificate.dual)
     result.certified_gap = certificate.gap
     return result, certificate
@@ -111,7 +112,7 @@ def _note(result: Result, primal: float, dual: float = 0.0) -> None:
 def _contradicts(result: Result, claimed: float, certificate: Certificate, asked: float | None) -> bool:
     """Whether the certificate does not confirm the status and the gap `claimed`, or round-off ended the run."""
     status = result.status
-    if status is base.PRECISION or not np.isfinite(certificate.gap):
+    if status is base.PRECISION or not math.isfinite(certificate.gap):
         return True
     if status is base.OPTIMAL:
         return certificate.gap > (CONFIRMED_GAP if asked is None else min(asked, CONFIRMED_GAP))

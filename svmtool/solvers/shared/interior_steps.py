@@ -31,7 +31,7 @@ def possible(task: Task) -> bool:
     """Return whether the matrix of the features or of the rows is small, and all rows are in local memory."""
     rows = task.rows
     small = rows.d <= GRAM_BELOW or (power_interior.by_rows(rows) and rows.n <= GRAM_BELOW)
-    return rows.in_memory and small and bool(np.all(task.cost > 0.0))
+    return rows.in_memory and small and bool((task.cost > 0.0).all())
 
 
 def candidate(task: Task, p: float, run: Contest, l1: bool = False) -> tuple[Callable[[], Status], float] | None:

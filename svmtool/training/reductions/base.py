@@ -337,7 +337,7 @@ class Reduction(ABC):
 
     def is_finite(self, w: np.ndarray) -> bool:
         """Whether the weights of a result are finite."""
-        return bool(np.all(np.isfinite(self.parts(w)[0])))
+        return bool(np.isfinite(self.parts(w)[0]).all())
 
     def solve_anew(self, k: int, start: np.ndarray, gap: float, monitor: Monitor) -> Result | None:
         """Problem k by the slow method that results fall back to; None where it has none."""
