@@ -213,6 +213,6 @@ class ViolatingSets:
 
 def largest(values: np.ndarray, count: int) -> np.ndarray:
     """Places of the `count` largest finite values, largest first."""
-    places = np.argpartition(-values, count)[:count] if count < len(values) else np.arange(len(values))
+    places = (-values).argpartition(count)[:count] if count < len(values) else np.arange(len(values))
     places = places[values[places] > -np.inf]
-    return places[np.argsort(-values[places], kind="stable")]
+    return places[(-values[places]).argsort(kind="stable")]

@@ -71,13 +71,14 @@ def in_lanes(chosen: np.ndarray, first: np.ndarray) -> tuple[np.ndarray, np.ndar
     Returns the place i8 of each of `chosen`; the variable at each place, padded with the last one of its side; and
     where the second side begins.
     """
-    order = np.argsort(~first[chosen], kind="stable")
+    order = (~first[chosen]).argsort(kind="stable")
     n_first = int(np.count_nonzero(first[chosen]))
     sides = chosen[order[:n_first]], chosen[order[n_first:]]
-    filled = [np.concatenate([s, np.full(-len(s) % LANES, s[-1])]) for s in sides if len(s)]
+    filled = [np.concatenate([s, s[-1:].repeat(-len(s) % LANES)]) for s in sides if len(s)]
     cut = n_first + -n_first % LANES
     place = np.empty(len(chosen), np.int64)
-    place[order] = np.arange(len(chosen)) + np.where(np.arange(len(chosen)) < n_first, 0, cut - n_first)
+    place[order] = np.arange(len(chosen))
+    place[order[n_first:]] += cut - n_first
     return place, np.concatenate(filled), cut
 
 
@@ -162,7 +163,7 @@ class WholeDescent:
         needed = np.concatenate([[wanted], largest(high, more), largest(low, more)])
         chosen = np.zeros(self.state.rows.n, bool)
         chosen[self.points[needed]] = True
-        points = np.flatnonzero(chosen)
+        points = chosen.nonzero()[0]
         first, l = self.count, self.l  # noqa: E741
         P = self.buffer[first * l : (first + len(points)) * l].reshape(len(points), l)
         targets, width = self.state.rows.tiles.take(points), self.columns.width_for(len(points))

@@ -52,7 +52,7 @@ class Points(NamedTuple):
 
     def sums(self, coef: np.ndarray, chosen: np.ndarray | None = None) -> np.ndarray:
         """sum_i coef_i K(x_i, .) of the rows `chosen` (i8; None: all) in double precision by svm-predict's code, f8."""
-        used, rows = np.flatnonzero(coef), self.rows
+        used, rows = coef.nonzero()[0], self.rows
         if rows is None:
             return coef[used] @ (self.matrix[used] if chosen is None else self.matrix[np.ix_(used, chosen)])
         support = rows.take(used).as_csr()

@@ -228,10 +228,11 @@ def tiles_of(
     double = Double(rows, norms, kernel, dtype, sparse and dtype is np.float64)
     if dtype is np.float64:
         return double
-    largest = float(norms.max(initial=0.0))  # terms of the largest size have all digits of single precision
-    if sparse and kernel.kind == LINEAR and SINGLE.tiny / SINGLE.eps < largest < SINGLE.max * SINGLE.eps:
-        starts, columns, values = rows.narrow_arrays
-        return SparseProducts(starts, columns, values.astype(np.float32), norms, m, 0.0)
+    if sparse and kernel.kind == LINEAR:
+        # terms of the largest size have all digits of single precision
+        if SINGLE.tiny / SINGLE.eps < float(norms.max(initial=0.0)) < SINGLE.max * SINGLE.eps:
+            starts, columns, values = rows.narrow_arrays
+            return SparseProducts(starts, columns, values.astype(np.float32), norms, m, 0.0)
     if kernel.kind != RBF:
         return double
     if sparse:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import accumulate, combinations
 from typing import Any
 
 import numpy as np
@@ -31,15 +31,13 @@ def sorted_classes(model: KernelModel, support: np.ndarray) -> tuple[KernelModel
 
     model: a classifier whose labels are in any order; support: row numbers of its support vectors, i8[support vectors].
     """
-    labels = np.array(model.labels)
-    order = np.argsort(labels)  # place in the new order -> place in the old one
-    k, nr_sv = len(labels), np.array(model.nr_sv)
-    if np.array_equal(order, np.arange(k)):
+    labels, nr_sv = model.labels or (), model.nr_sv or ()
+    k, order = len(labels), sorted(range(len(labels)), key=labels.__getitem__)  # new places -> places in the old order
+    if order == list(range(k)):
         return model, support
     coef = np.asarray(model.coef).reshape(k - 1, -1)
-    ends = np.cumsum(nr_sv)
-    of_class = [slice(end - n, end) for n, end in zip(nr_sv, ends, strict=True)]
-    moved = np.concatenate([np.arange(len(support))[of_class[c]] for c in order])
+    of_class = [slice(end - n, end) for n, end in zip(nr_sv, accumulate(nr_sv), strict=True)]
+    moved = np.concatenate([np.arange(of_class[c].start, of_class[c].stop) for c in order])
     blocks = []
     for i, c in enumerate(order):  # i, j: places in the new order of the classes c, m
         others = [(j, m) for j, m in enumerate(order) if m != c]
@@ -55,13 +53,13 @@ def sorted_classes(model: KernelModel, support: np.ndarray) -> tuple[KernelModel
         sign.append(1.0 if a < b else -1.0)
     signs = np.array(sign)
     old = np.asarray(model.indptr)
-    counts = np.diff(old)[moved]
-    indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    entries = np.arange(indptr[-1]) + np.repeat(old[moved] - indptr[:-1], counts)
+    counts, indptr = old[moved + 1] - old[moved], np.zeros(len(old), np.int64)
+    counts.cumsum(out=indptr[1:])
+    entries = np.arange(indptr[-1]) + (old[moved] - indptr[:-1]).repeat(counts)
     sigmoids = model.probA is not None
     found = KernelModel(
-        model.svm_type, model.kernel, tuple(labels[order].tolist()), k, np.asarray(model.rho)[at] * signs, new_coef,
-        tuple(nr_sv[order].tolist()), indptr, np.asarray(model.indices)[entries], np.asarray(model.values)[entries],
+        model.svm_type, model.kernel, tuple(labels[c] for c in order), k, np.asarray(model.rho)[at] * signs, new_coef,
+        tuple(nr_sv[c] for c in order), indptr, np.asarray(model.indices)[entries], np.asarray(model.values)[entries],
         np.asarray(model.probA)[at] if sigmoids else None, np.asarray(model.probB)[at] * signs if sigmoids else None,
         notes=model.notes,
     )  # fmt: skip

@@ -122,7 +122,8 @@ def refuse_overflow(data: KernelSet, settings: Settings) -> None:
     """Raise SvmtoolError if kernel values, or their sums with costs, would overflow."""
     table, kernel = data.table, data.kernel
     largest = float(np.abs(table.values).max(initial=1.0))
-    longest = int(np.diff(table.indptr).max(initial=1))
+    ends = table.indptr
+    longest = int((ends[1:] - ends[:-1]).max(initial=1))
     product = 2 * math.log10(largest) + math.log10(longest + 1)  # decimal digits of |x.z| at most
     digits = product
     if kernel.kind == PRECOMPUTED:
@@ -170,14 +171,14 @@ class ClassPairs:
         self.order = np.argsort(self.classes.number, kind="stable")
         self.data = data.take(self.order)
         self.points = self.data.points()
-        self.ends = np.concatenate(([0], np.cumsum(self.classes.counts)))
+        sizes = self.classes.counts
+        self.ends = np.concatenate(([0], sizes.cumsum()))
         self.class_costs = settings.problem.C * np.array(factor)
-        sizes = np.diff(self.ends)
         place = np.arange(len(sizes))
         i, j = np.nonzero(place[:, None] < place)
         self.pairs = np.stack((i, j), axis=1)
         self.counts = sizes[self.pairs]
-        self.starts = np.concatenate(([0], np.cumsum(self.counts.sum(axis=1))))
+        self.starts = np.concatenate(([0], self.counts.sum(axis=1).cumsum()))
         self.begins = np.zeros((len(sizes), max(0, len(sizes) - 1)), np.int64)
         self.begins[i, j - 1], self.begins[j, i] = self.starts[:-1], self.starts[:-1] + self.counts[:, 0]
 
@@ -235,7 +236,7 @@ def pair_problem(
 
     costs: of a row of either; weights: factors of these costs, f8[n].
     """
-    y, cost, row = np.repeat((1.0, -1.0), counts), np.repeat(costs, counts), s.row
+    (y, cost), row = np.array(((1.0, -1.0), costs)).repeat(counts, axis=1), s.row
     if weights is not None:
         cost = cost * weights
     if row.loss == "least squares":

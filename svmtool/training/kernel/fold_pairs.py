@@ -54,6 +54,7 @@ def _held(pairs: ClassPairs, k: int, fitting: Fitting, order: np.ndarray, starts
     tiles = tiles_of(points.rows, points.kernel, points.matrix, np.float64)
     K = tiles.all_values(tiles)
     norms = None if points.rows is None else points.rows.square_norms()
+    nu = fused_pairs.nu_of(s)
 
     def block(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         return K.take(rows, axis=0).take(columns, axis=1)
@@ -67,7 +68,6 @@ def _held(pairs: ClassPairs, k: int, fitting: Fitting, order: np.ndarray, starts
         inside = np.concatenate((mine, theirs))
         of_rows = (None, block(inside, inside)) if norms is None else (Norms(norms[inside]), None)
         problem = pair_problem(Points(points.kernel, *of_rows), s, (n, m), costs)
-        nu = fused_pairs.nu_of(s)
         if nu and not 1.0 <= 0.5 * nu * (n + m) <= min(n, m):  # infeasible, or without losses
             return None
         counts, first_one = np.array([[n, m]]), np.zeros(1, np.int64)

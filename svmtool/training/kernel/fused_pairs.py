@@ -364,8 +364,9 @@ def limits_of(counts: np.ndarray, costs: np.ndarray, nu: float, diagonal: Callab
         upper = np.where(sums < 1.0, 2.0, 1.0)
         floors = [floor_of(diagonal(k), 2.0 * max(total, 1.0)) for k, total in enumerate(sums.tolist())]
         return np.stack((upper, upper, floors, floors), axis=1)
-    zero = 2.0 * np.min(counts * costs, axis=1)  # P(w = 0)
-    return np.column_stack((costs, np.zeros(len(zero)), (1.0 + VALUE_RTOL) * zero))
+    found = np.zeros((len(counts), 4))
+    found[:, :2], found[:, 3] = costs, (1.0 + VALUE_RTOL) * (2.0 * (counts * costs).min(axis=1))  # of P(w = 0)
+    return found
 
 
 class Hinges(Batch):

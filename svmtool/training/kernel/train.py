@@ -257,9 +257,9 @@ def _model(
     in some pair.
     """
     data, count = pairs.data, len(pairs.begins)
-    number = np.repeat(np.arange(count), np.diff(pairs.ends))
+    number = np.arange(count).repeat(pairs.classes.counts)
     coef = pairs.by_column(np.concatenate([fit.function.coef for fit in solved] or [np.zeros(0)]))
-    support = np.flatnonzero(np.any(coef != 0.0, axis=0))
+    support = coef.any(axis=0).nonzero()[0]
     nr_sv = tuple(np.bincount(number[support], minlength=count).tolist())
     probA, probB = (None, None) if sigmoids is None else np.array(sigmoids).reshape(-1, 2).T.copy()
     rho = np.array([fit.function.rho for fit in solved])
