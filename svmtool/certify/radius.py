@@ -82,8 +82,8 @@ def _rises(
     total, size = np.zeros(len(tried)), np.zeros(len(tried))
     for first in range(0, len(xi), ROWS_AT_ONCE):
         part = slice(first, first + ROWS_AT_ONCE)
-        moved = xi[part, None] - y[part, None] * (tried - e[part, None])
-        slopes = loss.slope(moved) * cost[part, None]
-        total -= y[part] @ slopes
-        size += np.abs(slopes).sum(axis=0)
+        moved = xi[part] - y[part] * (tried[:, None] - e[part])
+        slopes = loss.slope(moved) * cost[part]
+        total -= slopes @ y[part]
+        size += np.abs(slopes).sum(axis=1)
     return total > growth(len(xi)) * size

@@ -81,7 +81,7 @@ class CsrRows(Rows):
 
     @cached_property
     def longest(self) -> int:
-        return int(np.diff(self.indptr).max(initial=0)) + 1
+        return int((self.indptr[1:] - self.indptr[:-1]).max(initial=0)) + 1
 
     def cut(self, n_blocks: int) -> list[tuple[int, int]]:
         """Cut the rows into up to n_blocks blocks of about equal work."""

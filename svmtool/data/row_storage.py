@@ -172,7 +172,10 @@ class Rows:
 
         def added(part: np.ndarray, block: tuple[int, int]) -> float:
             """Add one block's pieces to `part`; returns the sum of their numbers."""
-            return sum(work(part, lo, hi) or 0.0 for lo, hi in self.pieces(*block))
+            number = 0.0
+            for lo, hi in self.pieces(*block):
+                number += work(part, lo, hi) or 0.0
+            return number
 
         total, number = np.zeros(shape), 0.0
         if len(blocks) == 1 or alone():  # the same sums in the same order, with one array at a time

@@ -5,6 +5,7 @@ The steps are compiled/loops/kernel/working_set_loops.py's; see kernels/decompos
 
 from __future__ import annotations
 
+import functools
 import threading
 from typing import NamedTuple
 
@@ -60,7 +61,7 @@ class PairDescent:
         part = _Subproblem(cut, p.y[filled], np.zeros(len(filled)), state.a[filled], state.F[filled])
         part.upper[place] = p.upper[chosen]  # padding variables cannot move
         places = np.arange(len(filled)) * len(filled)
-        steps = Steps(part, np.diagonal(K).copy())(K, places, tolerance, STEPS_EACH * len(chosen))
+        steps = Steps(part, np.diagonal(K).copy(), K, places)(tolerance, STEPS_EACH * len(chosen))
         self.work += float(steps + len(filled)) * len(filled) + PAIR_CALL_COST
         return part.a[place]
 
@@ -83,22 +84,24 @@ def in_lanes(chosen: np.ndarray, first: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 class Steps:
-    """The compiled loop of pair steps for some variables (`_Subproblem` or WholeDescent), with its work arrays."""
+    """The compiled loop of pair steps for some variables (`_Subproblem` or WholeDescent), with its work arrays.
 
-    def __init__(self, part: _Subproblem | WholeDescent, diagonal: np.ndarray):
+    K: kernel rows; places: where that of each variable begins.
+    """
+
+    def __init__(self, part: _Subproblem | WholeDescent, diagonal: np.ndarray, K: np.ndarray, places: np.ndarray):
         l = len(part.a)  # noqa: E741  # the paper's letter
         part.a[part.upper <= 0.0] = 0.0
-        self.part, self.diagonal, self.wanted = part, diagonal, np.empty(1, np.int64)
-        self.gains = np.empty(l, diagonal.dtype), np.empty(LANES, diagonal.dtype)
-        self.rising, self.falling, self.lanes = np.empty(l), np.empty(l), np.empty((2, 2 * LANES))
+        self.wanted, self.rising, self.falling = np.empty(1, np.int64), np.empty(l), np.empty(l)
+        gains, lanes = (np.empty(l, diagonal.dtype), np.empty(LANES, diagonal.dtype)), np.empty((2, 2 * LANES))
+        self._call = functools.partial(loops.pair_descent.bind(
+            K, diagonal, *gains, part.y, part.a, part.upper, part.F, self.rising, self.falling, *lanes, places,
+            self.wanted,
+        ), l, part.cut)  # fmt: skip
 
-    def __call__(self, K: np.ndarray, places: np.ndarray, tolerance: float, max_steps: int) -> int:
+    def __call__(self, tolerance: float, max_steps: int) -> int:
         """Make at most `max_steps` steps to `tolerance`; return their number.  wanted[0]: the missing kernel row."""
-        p = self.part
-        return loops.pair_descent(
-            K, self.diagonal, *self.gains, p.y, p.a, p.upper, p.F, self.rising, self.falling, *self.lanes, places,
-            self.wanted, len(p.a), p.cut, tolerance, max_steps,
-        )  # fmt: skip
+        return self._call(tolerance, max_steps)
 
 
 class WholeDescent:
@@ -136,12 +139,12 @@ class WholeDescent:
         """Step to a violation of `tolerance`, with a limit of steps in all; return whether a changed."""
         state, p = self.state, self.state.problem
         self.a, self.F = state.a[self.filled], state.F[self.filled]
-        steps, taken = Steps(self, self.diagonal), 0
+        steps, taken = Steps(self, self.diagonal, self.buffer, self.places), 0
         remaining = WHOLE_STEPS_EACH * min(len(p.y), SET_SIZE)
         if not state.single:
             remaining = max(remaining, MANY_VALUES // self.l)
         while True:
-            taken += steps(self.buffer, self.places, tolerance, remaining - taken)
+            taken += steps(tolerance, remaining - taken)
             wanted = int(steps.wanted[0])
             if wanted < 0 or self.count == self.max_rows:
                 break
@@ -176,7 +179,7 @@ class WholeDescent:
         slots = np.full(self.state.rows.n, NOT_STORED)
         slots[points] = (first + np.arange(len(points))) * l
         new = slots[self.points]
-        self.places = np.where(new != NOT_STORED, new, self.places)
+        np.copyto(self.places, new, where=new != NOT_STORED)
         self.count += len(points)
 
 

@@ -40,7 +40,12 @@ class Points(NamedTuple):
 
     def diagonal(self) -> np.ndarray:
         """K(x_i, x_i), f8[n]."""
-        return np.diag(self.matrix) if self.rows is None else self.kernel.of_itself(self.rows.square_norms())
+        norms = self.norms() if self.kernel.kind != RBF else np.zeros(self.n)  # which rbf does not read
+        return np.diag(self.matrix) if norms is None else self.kernel.of_itself(norms)
+
+    def norms(self) -> np.ndarray | None:
+        """|x_i|^2, f8[n]; None with a precomputed kernel."""
+        return None if self.rows is None else self.rows.square_norms()
 
     def take(self, chosen: np.ndarray) -> Points:
         """The rows `chosen` (i8); the object itself if that is all rows in order."""

@@ -64,7 +64,7 @@ class HingeLoss(Loss):
         return np.maximum(xi, 0.0)
 
     def slope(self, xi):
-        return np.where(xi > 0.0, 1.0, 0.0)
+        return (xi > 0.0).astype(np.float64)
 
     def conjugate(self, b):
         return np.zeros_like(b)

@@ -143,8 +143,9 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
                 if not isinstance(value, (int, float, np.number)):
                     raise TypeError(f"{name} must be a number of Python or numpy, not {shown(value)}")
             given[name] = value
-        with np.errstate(all="ignore"):
-            validate_parameter_constraints(self._parameter_constraints, given, type(self).__name__)
+        if given:
+            with np.errstate(all="ignore"):
+                validate_parameter_constraints(self._parameter_constraints, given, type(self).__name__)
 
     def __sklearn_is_fitted__(self) -> bool:
         """Whether the last fit was completed: an interrupted one leaves the estimator unfitted."""
@@ -371,7 +372,8 @@ class ClassifierTraining(CertifiedEstimator):
     def _encoded(self, y: np.ndarray, categories: np.ndarray | None) -> np.ndarray:
         """Set `classes_`; returns the number of each row's class, f8[n]; categories: the classes that y numbers."""
         check_classes(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        self.classes_ = np.unique(y)
+        codes = self.classes_.searchsorted(y)
         if categories is not None:
             self.classes_ = categories[self.classes_]
         if len(self.classes_) < 2:

@@ -185,7 +185,8 @@ class Monitor:
         self.history.append(record)
         if len(self.history) > MAX_RECORDS:
             del self.history[MAX_RECORDS // 2 : 3 * MAX_RECORDS // 4]
-        self._report(record if weights is None else {**record, "weights": weights})
+        if self.sink:
+            self._report(record if weights is None else {**record, "weights": weights})
         self.iterations += 1
         if self.gap is not None and gap <= self.gap:
             return GAP

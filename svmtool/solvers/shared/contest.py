@@ -124,8 +124,9 @@ class Contest:
             best.primal, best.w[:] = primal, w
         if bound > best.dual or held:  # the rule is about this point
             best.dual, best.alpha = bound, alpha()
+        gap = best.gap
         status = self.monitor.step(primal if norm is not None else best.primal, best.dual, weights=best.w, **fields)
-        if status is None and best.gap <= self.rule.gap:
+        if status is None and gap <= self.rule.gap:
             status = base.RULE
         # A search for C starts where another C ended, and LIBLINEAR's rule alone may end it there.  Elsewhere the
         # objective may be above LIBLINEAR's where its rule just holds
@@ -133,11 +134,11 @@ class Contest:
         if held or (met and (not self.monitor.history[1:] if alone else size <= self.early * tol)):
             self.monitor.liblinear_ends()
         if status is None and (held or met):
-            status = base.RULE if best.gap <= self.gap_of_rule else self.monitor.limit()
-        if status is None and (norm == 0.0 or best.gap <= OPTIMAL_GAP):
+            status = base.RULE if gap <= self.gap_of_rule else self.monitor.limit()
+        if status is None and (norm == 0.0 or gap <= OPTIMAL_GAP):
             status = base.OPTIMAL
         slower = self.slower
-        if status is None and slower is not None and slower.shown(self.work, best.gap):
+        if status is None and slower is not None and slower.shown(self.work, gap):
             status = INTERIOR if slower.cost <= self.monitor.work_left else None
         return status
 

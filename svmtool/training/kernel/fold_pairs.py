@@ -53,7 +53,7 @@ def _held(pairs: ClassPairs, k: int, fitting: Fitting, order: np.ndarray, starts
     points, costs, s = pairs.points.take(pairs.rows(k)), pairs.costs(k), fitting.settings
     tiles = tiles_of(points.rows, points.kernel, points.matrix, np.float64)
     K = tiles.all_values(tiles)
-    norms = None if points.rows is None else points.rows.square_norms()
+    norms = points.norms()
     nu = fused_pairs.nu_of(s)
 
     def block(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:

@@ -216,11 +216,11 @@ def one_vs_one(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None)
     del data
     solved: list[Any] = fused_pairs.solve(pairs, fitting)
     unsolved = [k for k, done in enumerate(solved) if done is None]
-    norms = None if pairs.points.rows is None else pairs.points.rows.square_norms()
+    norms = functools.cache(pairs.points.norms)
 
     def task(q: int) -> AnyProblem:
         rows, points = pairs.rows(unsolved[q]), pairs.points
-        points = points.without_features(rows, norms) if fitting.stop.ended() else points.take(rows)
+        points = points.without_features(rows, norms()) if fitting.stop.ended() else points.take(rows)
         return pairs.problem(points, unsolved[q])
 
     labels = [pairs.label(k) if len(pairs.pairs) > 1 else None for k in unsolved]
