@@ -131,7 +131,7 @@ class Classes:
 
     def signs(self, k: int) -> np.ndarray:
         """+1 for rows of class k, -1 for the rest, f8[n]."""
-        return np.where(self.number == k, 1.0, -1.0)
+        return 2.0 * (self.number == k) - 1.0
 
     def weights(self, class_weights: tuple[tuple[int, float], ...]) -> tuple[np.ndarray, list[int]]:
         """Cost factor of each class (repeated -wi multiply), and the labels of -wi that do not occur."""

@@ -176,17 +176,17 @@ def fit_sigmoid(f: np.ndarray, of_class: np.ndarray, weights: np.ndarray) -> tup
     scale = float(np.abs(x).max())
     x /= scale if scale > MIN_SCALE else math.inf
 
-    def value(A: float, B: float) -> float:
+    def value(A: float, B: float) -> tuple[float, np.ndarray]:
         z = A * x + B
-        return float(weights @ (np.logaddexp(0.0, -z) + t * z))
+        return float(weights @ (np.logaddexp(0.0, -z) + t * z)), z
 
     A, B = 0.0, math.log((negative + 1) / (positive + 1))
-    F = value(A, B)
+    F, z = value(A, B)
     for _ in range(MAX_SIGMOID_STEPS):
-        z = A * x + B
         e = np.exp(-np.abs(z))  # <= 1: no overflow
-        p = np.where(z >= 0, e, 1.0) / (1.0 + e)
-        r, h = weights * (t - p), weights * e / (1.0 + e) ** 2
+        both = 1.0 + e
+        p = np.where(z >= 0, e, 1.0) / both
+        r, h = weights * (t - p), weights * e / both**2
         g1, g2 = float(r @ x), float(r.sum())
         more = 1 + RIDGE
         h11, h12, h22 = more * float(h * x @ x) + 1e-300, float(h @ x), more * float(h.sum())
@@ -197,9 +197,9 @@ def fit_sigmoid(f: np.ndarray, of_class: np.ndarray, weights: np.ndarray) -> tup
             A, B = A + dA, B + dB
             break
         step = 1.0
-        while (tried := value(A + step * dA, B + step * dB)) > F - ARMIJO * step * decrement and step > FINE_RTOL:
+        while (tried := value(A + step * dA, B + step * dB))[0] > F - ARMIJO * step * decrement and step > FINE_RTOL:
             step /= 2
-        A, B, F = A + step * dA, B + step * dB, tried
+        A, B, (F, z) = A + step * dA, B + step * dB, tried
     return (A / scale, B - A * middle / scale) if scale > MIN_SCALE else (0.0, B)
 
 
