@@ -259,7 +259,7 @@ def _model(
     data, count = pairs.data, len(pairs.begins)
     number = np.arange(count).repeat(pairs.classes.counts)
     coef = pairs.by_column(np.concatenate([fit.function.coef for fit in solved] or [np.zeros(0)]))
-    support = coef.any(axis=0).nonzero()[0]
+    support = np.flatnonzero(coef.any(axis=0))
     nr_sv = tuple(np.bincount(number[support], minlength=count).tolist())
     probA, probB = (None, None) if sigmoids is None else np.array(sigmoids).reshape(-1, 2).T.copy()
     rho = np.array([fit.function.rho for fit in solved])
