@@ -29,7 +29,7 @@ def test_run_continues_by_multipliers_where_its_model_fails(monkeypatch):
     n, d = X.shape
     used = []
     step = dual.L1Dual.step
-    monkeypatch.setattr(L1Dual, "step", lambda self: used.append(1) or step(self))
+    monkeypatch.setattr(L1Dual, "step", lambda self, most: used.append(1) or step(self, most))
     task = Task(CsrRows(*csr_of(X), d), y, np.full(n, 1e3))
     result = registry.solver_of(proximal_newton)(task, Monitor(gap=1e-6), Rule())
     assert used and result.status is base.GAP

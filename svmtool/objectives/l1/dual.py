@@ -64,8 +64,8 @@ class L1Dual:
         self._vectors, self._old = np.empty(6 * part.n), np.empty(len(self._columns))
         self.work += 4.0 * part.nnz / max(self.columns.nnz, 1)
 
-    def step(self) -> np.ndarray:
-        """Take a step; returns the new weights."""
+    def step(self, most: float) -> np.ndarray:
+        """Take a step of about `most` passes at most; returns the new weights."""
         outside = np.abs(self._v) > 1.0
         outside[self._columns] = False
         if np.any(outside):
@@ -74,7 +74,7 @@ class L1Dual:
             self._columns = np.flatnonzero(kept | (np.abs(self._v) > SLOPE_TO_ENTER))
             self._restrict()
         u = self._v[self._columns] + self.w[self._columns] / self.sigma
-        taken, shortest = self._to_minimum(u)
+        taken, shortest = self._to_minimum(u, self.work + most)
         self.w[:] = 0.0
         self.w[self._columns] = self.sigma * np.sign(u) * np.maximum(np.abs(u) - 1.0, 0.0)
         self._v = self.columns.products(self.a * self.objective.losses.y)
@@ -85,8 +85,11 @@ class L1Dual:
             self.sigma /= DUAL_SIGMA_GROWTH**0.5
         return self.w
 
-    def _to_minimum(self, u: np.ndarray) -> tuple[int, float]:
-        """Move a to the approximate minimum of phi, updating u; returns the number of steps, and the shortest."""
+    def _to_minimum(self, u: np.ndarray, end: float) -> tuple[int, float]:
+        """Move a to the approximate minimum of phi, updating u; returns the number of steps, and the shortest.
+
+        end: work at which it stops, and sigma stays as it is.
+        """
         o, part, out = self.objective.losses, self._part, self._out
         lists = *part.csr_arrays, o.y, o.cost
         shortest, share = 1.0, 1.0 / max(self.columns.nnz, 1)
@@ -95,12 +98,15 @@ class L1Dual:
             order = self._random.permutation(part.n)
             loops.l1_dual_epoch(*lists, self._squares, self.a, u, order, self.sigma, part.bias)
             vectors = *self._face, self._vectors, self._old, out
-            t = loops.l1_dual_newton(*lists, self.a, u, *vectors, self.sigma, part.bias, DUAL_CG_RTOL, DUAL_CG_STEPS)
+            most = int(min(DUAL_CG_STEPS, max((end - self.work) / (2.0 * share * part.nnz + 1e-300), 1.0)))
+            t = loops.l1_dual_newton(*lists, self.a, u, *vectors, self.sigma, part.bias, DUAL_CG_RTOL, most)
             largest, _, numbers, products = out.tolist()
             self.work += share * (3.0 * part.nnz + 2.0 * numbers * products)
             if k > 0 and largest <= SEARCH_RTOL or limits.is_ended():
                 return k + 1, shortest
             shortest = min(shortest, t)
+            if self.work >= end:
+                return FAST_STEPS + 1, shortest
         return MAX_NEWTON_STEPS, shortest
 
     def bound(self) -> tuple[float, np.ndarray]:

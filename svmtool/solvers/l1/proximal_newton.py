@@ -10,11 +10,14 @@ Differs from the papers in:
  2. H is not made regular by a multiple of I: the curvature of a row has a floor that follows its slope instead
     (MIN_CURVATURE_RATIO in compiled/loops/loss/logistic_loops.py), whatever the scale of the features.  A step
     ends where f falls no more on the search direction (t <= 1), not by Armijo's rule on powers of a constant.
- 3. Models have a working set: weights that are not zero, and the largest violations, as many as there are non-zero
-    weights (all of them where d is small).  Violations take the place of Celer's distances.  Epochs on f visit all
-    weights with a violation where that takes at most WHOLE_BELOW times as long.
+ 3. Models of the squared hinge and of distributed rows have a working set: weights that are not zero, and the largest
+    violations, as many as there are non-zero weights (all of them where d is small).  Violations take the place of
+    Celer's distances.  Epochs on f visit all weights with a violation, and at first all weights, where that takes at
+    most WHOLE_BELOW times as long.
  4. Between epochs the weights that are not zero move together; a model whose epochs have cost as much as H does is
     solved with H as a matrix (quadratic.py).  Where rows are distributed, products with H take the place of columns.
+    While f falls much, epochs over columns take about as long as the rest of a step, and the weights do not move
+    together.
  5. Where d is large the squared hinge takes turns with the method of multipliers (objectives/l1/dual.py).
  6. Interior-point iterations take over where they are expected to be cheaper, or where round-off ends the others:
     their number depends little on the costs and on the scale of the features, on which the step length of Newton's
@@ -24,8 +27,9 @@ Differs from the papers in:
 Stops when: the certified relative gap reaches the target; -e asks for L1_GAP_AN_EPS e (Rule.gap).  -e also ends a run
 where LIBLINEAR's rule holds and the gap is at most SLOW_MIN_GAP; the run's budget begins there, too.  That rule is
 V <= e max(1, min(pos, neg)) / l V_0.  -s 6: V is the sum of violations, V_0 that at w = 0.  -s 5: V_0 is the sum of
-those that an epoch on f (or on the model, where that is cheaper) meets from w = 0, V that of a later epoch, or of a
-point, with EPOCH_TOL e.  Distributed rows stop by the gap alone.
+those that an epoch on f (or on the model, where that is cheaper) meets from w = 0, V that of a point, with EPOCH_TOL e;
+the budget begins where e V_0 is reached in an epoch and by the weights that it leaves out, together.  Distributed rows
+stop by the gap alone.
 Memory: 5 vectors of n, 6 of d; the rows once more by columns, and once for the working set, or d x d twice.
 """
 
@@ -129,7 +133,9 @@ class ProximalSteps:
         self.over = False  # the other candidate never runs alone
         self.model_bound: tuple[float, Any] = -np.inf, None
         self._tolerance, self._ridge, self._epochs = LOOSE, quadratic.RIDGE, 1.0
-        self._short = self._held = False
+        self._short = False
+        # Violations that the last epoch on f met, and the weights that it visited
+        self._total, self._visited = np.inf, np.empty(0, np.int64)
         self._previous = self._apart = np.inf
         self._stalled, self._t, self._products = 0, 0.0, 0
         # Work of the last turn of models, and of epochs on f, and what each gained for its work
@@ -196,8 +202,9 @@ class ProximalSteps:
         violations = o.violations(g)
         fall = self._previous - f
         self._rates[self._kind] = fall / max(self._spent[self._kind], 1.0)
-        if self._held and EPOCH_TOL * float(violations.sum()) <= c.gradient_tol:
-            c.monitor.liblinear_ends()  # its rule holds in an epoch over the chosen weights, and for the others
+        others = float(violations.sum()) - float(violations[self._visited].sum())
+        if EPOCH_TOL * (self._total + others) <= c.gradient_tol:
+            c.monitor.liblinear_ends()
         bound, alpha = o.bound, o.dual_point
         if self.model_bound[0] > bound:
             bound, point = self.model_bound
@@ -225,10 +232,13 @@ class ProximalSteps:
         chosen, whole = self._working_sets(violations)
         epoch = o.epoch_work(chosen)
         before = self.work
-        self._held = False
+        self._total = np.inf
         self._kind = self._next_kind(epoch, o.matrix_work(chosen))
         if self._kind == "epochs":
-            p = self._epochs_on_f(whole if o.epoch_work(whole) <= WHOLE_BELOW * epoch else chosen)
+            # A gradient at zero weights tells little of the others
+            most = np.arange(o.d) if self._rates["epochs"] == np.inf else whole
+            sets = (some for some in (most, whole) if o.epoch_work(some) <= WHOLE_BELOW * epoch)
+            p = self._epochs_on_f(next(sets, chosen))
         else:
             p = self._by_model(chosen, g, violations, epoch)
         self._t = o.search(p, g)
@@ -255,7 +265,7 @@ class ProximalSteps:
         used[o.rows.n_features :] = True
         whole = np.flatnonzero(used | (violations > 0.0))
         outside, more = whole[~used[whole]], max(MIN_SET_SIZE, int(np.count_nonzero(used)))
-        if o.d <= GRAM_BELOW or len(outside) <= more:
+        if o.d <= GRAM_BELOW or len(outside) <= more or (o.logistic and o.here):
             return whole, whole
         used[outside[np.argpartition(-violations[outside], more)[:more]]] = True
         return np.flatnonzero(used), whole
@@ -273,14 +283,16 @@ class ProximalSteps:
 
     def _epochs_on_f(self, chosen: np.ndarray) -> np.ndarray:
         """A step by epochs of coordinate descent on f, about as long as that by the last model."""
-        o = self.objective
+        o, c = self.objective, self.contest
         w, z, first, epoch = o.w.copy(), o.losses.z.copy(), None, o.descent_work(chosen)
         for _ in range(max(FIRST_EPOCHS, int(self._spent["model"] / epoch))):
             total = o.epoch(self._random.permutation(chosen), w, z)
             self.work += epoch
             first = total if first is None else first
-            self._held = EPOCH_TOL * total <= self.contest.gradient_tol
-            if total <= DESCENT_SHARE * first or self.contest.monitor.ended():
+            self._total, self._visited = total, chosen
+            # LIBLINEAR's rule ends a turn, unless it has held before
+            ends = EPOCH_TOL * total <= c.gradient_tol and c.monitor.work_left == np.inf
+            if ends or total <= DESCENT_SHARE * first or c.monitor.ended():
                 break
         return w - o.w
 
@@ -288,23 +300,27 @@ class ProximalSteps:
         """p = v - w from the model over the weights `chosen`; the others stay as they are."""
         o = self.objective
         tolerance = max(self._tolerance * float(violations.max()), 1e-13 * float(np.abs(g).max()))
-        most = max(MODEL_PASSES * VISIT_NS * o.rows.nnz, MODEL_SHARE * self.work) if self._fall <= FAR else 0.0
+        far = self._fall > FAR
+        most = 0.0 if far else max(MODEL_PASSES * VISIT_NS * o.rows.nnz, MODEL_SHARE * self.work)
+        turn = max(1, min(quadratic.EPOCHS, int((3.0 * o.pass_work + CALLS_NS) / max(epoch, 1.0) + 1.0)))
         most = min(most, self.contest.monitor.work_left)
         part, matrix = (g[chosen], o.w[chosen], o.penalty[chosen]), o.matrix_work(chosen)
         model: Quadratic
         if not o.here:
             model = self._distributed(chosen, part)
-        elif matrix <= (min(self._epochs, quadratic.EPOCHS) if most == 0.0 else self._epochs) * epoch + o.turning_work:
+        elif matrix <= (turn + 1.0 if far else self._epochs) * epoch + o.turning_work:
             model = MatrixQuadratic(o.matrix(chosen), *part)
             self.work += matrix
         else:
             model = ColumnQuadratic(o.columns().weighted(chosen, o.losses.c), *part)
             self.work += epoch
-        begun = model
+            if far:
+                model.epochs_a_turn = turn
+        begun, hurried = model, far and not isinstance(model, MatrixQuadratic)
         model, self._ridge = minimise(
             model, tolerance, most, self._ridge, self.contest.monitor.ended, lambda: o.matrix(chosen), matrix
         )
-        if model is begun and model.epochs <= model.epochs_a_turn:  # epochs alone were enough
+        if model is begun and model.epochs <= model.epochs_a_turn and not hurried:  # epochs alone were enough
             self._tolerance = max(0.5 * self._tolerance, TIGHT)
         self._epochs = model.epochs + FACE_EPOCHS * model.faces
         self.work += model.work
@@ -359,7 +375,7 @@ class Multipliers:
         while self.work < end:
             done = self._run.work
             try:
-                o.set_point(self._run.step())
+                o.set_point(self._run.step(min(end - self.work, c.monitor.work_left) / self._pass))
             except EndedError:
                 return c.monitor.end()
             except SvmtoolError:  # its systems overflow
