@@ -25,7 +25,7 @@ def test_they_pass_but_for_the_differences_named(file, tmp_path):
         pytest.skip("this scikit-learn was installed without its tests")
     path = os.pathsep.join([str(REPOSITORY / "scripts"), str(REPOSITORY)])
     found = tmp_path / "found.xml"
-    command = [sys.executable, *"-m pytest -q -p sklearn_tests -p no:cacheprovider".split(), f"--junitxml={found}"]
+    command = [sys.executable, *"-m pytest -q --tb=no -p sklearn_tests -p no:cacheprovider -p no:hypothesispytest".split(), f"--junitxml={found}"]
     environment = {**os.environ, "PYTHONPATH": path}
     subprocess.run([*command, "--pyargs", file], cwd=tmp_path, env=environment, capture_output=True)
     cases = ElementTree.parse(found).getroot().iter("testcase")

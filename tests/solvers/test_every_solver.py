@@ -19,6 +19,7 @@ from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import MAX_RECORDS, StopFlag
 from svmtool.tolerances import LATE_RULE_SHARE
 
+RULED = [case for case in EVERYWHERE if "-e" in case.row.supported]
 SMALL_BLOCK = 32  # BLOCK_WORK that gives a problem of 60 rows more blocks than threads
 
 
@@ -67,13 +68,13 @@ def test_target_gap_is_reached(case):
 
 
 @every_turn
-@pytest.mark.parametrize("case", [case for case in EVERYWHERE if "-e" in case.row.supported], ids=lambda case: case.id)
+@pytest.mark.parametrize("case", RULED, ids=lambda case: case.id)
 def test_liblinear_rule_holds_at_the_end(case, turn):
     """-e as LIBLINEAR means it for the number, computed here anew from what the solver returns."""
     problems = *SOME, PROBLEMS["tall-hard"]
     tolerances = {case.row.eps_default, 1e-1, 1e-4} - {None}  # without a default the row stops by --gap
     for k, (eps, start) in enumerate(itertools.product(sorted(tolerances), (None, 0.3))):
-        for number in share(case, turn, 8):
+        for number in share(case, turn, 8, RULED):
             layout, p = LAYOUTS[(number // 4 + k + k // 2) % 2], problems[number % 4]
             with case_of(f"e {eps:g}", "cold" if start is None else "warm", f"problem {number % 4}", layout):
                 w = None if start is None else np.full(p.A.shape[1], start)
