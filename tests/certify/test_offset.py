@@ -29,7 +29,7 @@ def rows_of(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.random.Ge
 @pytest.mark.parametrize(
     "options",
     [
-        {"solver": 0, **FREE}, {"solver": 2, **FREE}, {"solver": 30, "method": "fast"},
+        {"solver": 0, **FREE}, {"solver": 2, **FREE},
         {"solver": "svc", "kernel": "linear"}, {"solver": "svc", **POLYNOMIAL}, {"solver": "svc", "kernel": "rbf"},
     ],
     ids=lambda options: f"{options['solver']} {options.get('kernel', '')}",

@@ -77,7 +77,7 @@ def random_problem(seed: int, n: int, d: int, k: int, C: float = 1.0, bias: floa
 PROBLEMS = {
     "tall": random_problem(1, 60, 5, 3),
     "tall-easy": random_problem(2, 60, 5, 4, C=0.01),
-    "tall-hard": random_problem(3, 60, 5, 5, C=100.0),
+    "tall-hard": random_problem(3, 60, 5, 5, C=50.0),
     "tall-bias": random_problem(4, 60, 5, 3, bias=2.0),
     "wide": random_problem(5, 20, 45, 4),
     "many": random_problem(6, 90, 6, 19),

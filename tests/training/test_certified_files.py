@@ -22,7 +22,7 @@ from svmtool.models.kernel import KernelModel
 sys.path.insert(0, str(REPOSITORY / "scripts"))
 from stress.objective import Problem, exact, problem_of  # noqa: E402
 
-N = 16
+N = 12
 SECONDS = 0.1  # of a run: what it has then is certified
 RTOL = Decimal("1e-9")
 PRINTED = Decimal("5e-9")  # nine digits
