@@ -199,9 +199,8 @@ def test_same_bits_from_any_number_of_threads_and_another_seed_the_same_optimum(
     monkeypatch.setattr(row_storage, "BLOCK_WORK", 32)
     p, found = random_problem(20, 600, 12, 5), []
     for k in (1, 2, 3):
-        threads.set_count(k)
-        found.append(Solved(row, p, gap=1e-4).W)
-    threads.set_count(None)
+        with threads.limited(k):
+            found.append(Solved(row, p, gap=1e-4).W)
     assert all(np.array_equal(found[0], W) for W in found)
     p = PROBLEMS["tall"]
     a, b = Solved(row, p, seed=5), Solved(row, p)

@@ -83,14 +83,11 @@ def test_threads_leave_the_bits(row, sparse):
     n = 1400 if row.regulariser != "|w|_1" else 140  # a linear programme takes thousands of passes over the matrix
     problem = random_data(n, seed=3).problem(row, KERNELS["rbf"], sparse)
     found = []
-    try:
-        for count in (1, 2):
-            threads.set_count(count)
+    for count in (1, 2):
+        with threads.limited(count):
             result = run(registry.entry(row), problem, Monitor(1e-3, max_seconds=60), 0.0, 2.0)
             assert result.status is GAP or (result.status.name == "sample" and "--sample" in row.supported)
             found.append((result.alpha.tobytes(), result.rho, result.objective))
-    finally:
-        threads.set_count(None)
     assert found[0] == found[1]
 
 

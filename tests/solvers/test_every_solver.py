@@ -127,11 +127,8 @@ def test_same_bits_for_any_number_of_threads(case, turn, monkeypatch):
     for name, layout, count in (combinations[k] for k in share(case, turn, len(combinations))):
         answers = []
         for used in (1, count):
-            threads.set_count(used)
-            try:
+            with threads.limited(used):
                 answers.append(Solved(case, PROBLEMS[name], layout, seed=5))
-            finally:
-                threads.set_count(None)
         a, b = answers
         with case_of(name, layout, f"{count} threads"):
             assert a.result.w.tobytes() == b.result.w.tobytes()

@@ -67,11 +67,8 @@ def test_lp_same_bits_for_any_number_of_threads(layout, method, monkeypatch):
     monkeypatch.setattr(row_storage, "BLOCK_WORK", 16)
     answers = []
     for count in (1, 3):
-        threads.set_count(count)
-        try:
+        with threads.limited(count):
             answers.append(Solved(PROBLEMS["tall-free"], layout, method=method))
-        finally:
-            threads.set_count(None)
     assert answers[0].w.tobytes() == answers[1].w.tobytes()
     assert answers[0].result.history == answers[1].result.history
 
