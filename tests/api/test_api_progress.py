@@ -63,7 +63,7 @@ def test_every_function_takes_it_and_gives_the_same_result():
 
 
 def in_a_notebook(monkeypatch):
-    """From here on this is a notebook without widgets; returns the text that is shown, and an event: there is some."""
+    """From here on this is a notebook without widgets; returns the text that is shown, and a callback that waits."""
     event = threading.Event()
 
     class Stream(io.StringIO):
@@ -75,22 +75,22 @@ def in_a_notebook(monkeypatch):
     monkeypatch.setattr(sys, "stderr", Stream())
     monkeypatch.setattr(progress, "FIRST_SECONDS", 0.01)
     monkeypatch.setattr(progress, "INTERVAL_SECONDS", 0.01)
-    return sys.stderr, event
+    return sys.stderr, lambda *_: event.wait(60) or pytest.fail("nothing is shown")
 
 
 @pytest.mark.filterwarnings("ignore::Warning")  # tqdm's: there are no widgets
 def test_a_notebook_without_widgets_gets_text(monkeypatch):
-    stream, event = in_a_notebook(monkeypatch)
+    stream, wait = in_a_notebook(monkeypatch)
     X, y = np.eye(4), [0, 1, 0, 1]
-    svmtool.fit(X, y, solver=2, callback=lambda _: event.wait(60), progress=True)
+    svmtool.fit(X, y, solver=2, callback=wait, progress=True)
     shown = stream.getvalue()
     assert "training" in shown and "\x1b[K" not in shown, shown[-1000:]
 
 
 @pytest.mark.filterwarnings("ignore::Warning")
 def test_verbose_estimators_have_a_bar_and_print_their_certificate(monkeypatch, capsys):
-    stream, event = in_a_notebook(monkeypatch)
+    stream, wait = in_a_notebook(monkeypatch)
     estimator = pytest.importorskip("svmtool.sklearn").LinearSVC(verbose=1)
-    estimator._records_told = lambda *_: contextlib.nullcontext(lambda _: event.wait(60))
+    estimator._records_told = lambda *_: contextlib.nullcontext(wait)
     estimator.fit(np.eye(4), [0, 1, 0, 1])
     assert "training" in stream.getvalue() and capsys.readouterr().out.count("Certified") == 1
