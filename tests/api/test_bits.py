@@ -38,7 +38,7 @@ def compare(X: np.ndarray, row, arguments: list, folder, run, **keywords) -> Non
 @pytest.mark.parametrize(("number", "name"), pairs_in_turn(LINEAR, list(SETS)))
 def test_linear(number, name, tmp_path, svm_train):
     row, more = registry.find(number), {} if number in (21, 80) else {"C": 0.7}
-    more |= {"max_iter": 30} if {"--method", "--max-iter"} <= row.supported else {}
+    more |= {"max_iter": 10} if {"--method", "--max-iter"} <= row.supported else {}
     arguments = [x for key, value in more.items() for x in ({"C": "-c"}.get(key, "--max-iter"), value)]
     compare(SETS[name], row, arguments, tmp_path, svm_train, **more)
 
