@@ -41,20 +41,21 @@ os.environ["PYTHONPATH"] = os.pathsep.join(
 from shell_commands import svmtool  # noqa: E402
 
 
-def adds_no_pair(item: pytest.Item, covered: set) -> bool:
-    """Whether each pair of a test's parameter values, of different parameters, occurs in an earlier test as well.
-
-    Grids of three and more parameters shrink to those that cover all pairs of values; with fewer parameters nothing is
-    left out.  covered: the pairs of the same test function so far, to which this adds.
-    """
+def pairs_of(item: pytest.Item) -> frozenset:
+    """The pairs of a test's parameter values, of different parameters; none with fewer than three parameters."""
     callspec = getattr(item, "callspec", None)
     params = callspec.params if callspec is not None else {}
     chosen = [(name, repr(v) if isinstance(v, str | int | float | tuple) else id(v)) for name, v in params.items()]
-    if len(chosen) < 3:
-        return False
-    pairs = set(itertools.combinations(chosen, 2)) - covered
-    covered |= pairs
-    return not pairs
+    return frozenset(itertools.combinations(chosen, 2) if len(chosen) >= 3 else ())
+
+
+def not_needed(grid: dict[pytest.Item, frozenset]) -> set[pytest.Item]:
+    """Tests of one function, with their pairs of values, without which each pair occurs in another one."""
+    left, missing = dict(grid), set().union(*grid.values())
+    while missing:
+        best = max(left, key=lambda item: len(left[item] & missing))
+        missing -= left.pop(best)
+    return {item for item, pairs in left.items() if pairs}
 
 
 PROCESSES = {"command", "compat_case"}  # fixtures by which a test starts processes
@@ -74,11 +75,10 @@ def pytest_collection():
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """Set the markers that follow from a test's file, fixtures and parameters."""
-    covered: dict[str, set] = {}
+    grids: dict[str, dict[pytest.Item, frozenset]] = {}
     for item in items:
         if item.get_closest_marker("exhaustive") is None:
-            if adds_no_pair(item, covered.setdefault(item.nodeid.partition("[")[0], set())):
-                item.add_marker("exhaustive")
+            grids.setdefault(item.nodeid.partition("[")[0], {})[item] = pairs_of(item)
         fixtures = set(item.fixturenames)
         if fixtures & PROCESSES or "subprocess" in vars(item.module):
             item.add_marker("process")
@@ -86,6 +86,8 @@ def pytest_collection_modifyitems(items):
             item.add_marker("reference")
         if item.path.name.startswith("test_spark_") and hasattr(item.module, "pytestmark"):
             item.add_marker("spark")
+    for item in itertools.chain.from_iterable(map(not_needed, grids.values())):
+        item.add_marker("exhaustive")
 
 
 @pytest.fixture(scope="session")

@@ -50,14 +50,14 @@ def test_metrics():
 
 def test_search():
     tried = []
-    found = api.search_C(X, Y, folds=3, callback=tried.append, seed=2)
+    found = api.search_C(X, Y, folds=2, callback=tried.append, seed=2)
     assert found.tried == tried and found.best.score == max(t.score for t in tried)
-    score = api.cross_validate(X, Y, 2, C=found.best.C, folds=3, seed=2, metrics="accuracy").metrics["accuracy"]
+    score = api.cross_validate(X, Y, 2, C=found.best.C, folds=2, seed=2, metrics="accuracy").metrics["accuracy"]
     assert found.best.score == pytest.approx(score, abs=0.02)
-    best = api.search_C(X, Y, 0, folds=3, score="log-loss").best
-    value = api.cross_validate(X, Y, 0, C=best.C, folds=3, metrics="log-loss").metrics["log-loss"]
+    best = api.search_C(X, Y, 0, folds=2, score="log-loss").best
+    value = api.cross_validate(X, Y, 0, C=best.C, folds=2, metrics="log-loss").metrics["log-loss"]
     assert best.score == pytest.approx(-value, abs=0.02)
-    assert api.search_C(X, Y, folds=3, C=0.25).tried[0].C == 0.25
-    assert api.search_C(X, T, 11, folds=3, C=1e5).best.p >= 0.0
+    assert api.search_C(X, Y, folds=2, C=0.25).tried[0].C == 0.25
+    assert api.search_C(X, T, 11, folds=2, C=1e5).best.p >= 0.0
     with pytest.raises(ValueError, match="has no search for C: solver 0, 2"):
         api.search_C(X, Y, 3)

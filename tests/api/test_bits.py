@@ -37,8 +37,10 @@ def compare(X: np.ndarray, row, arguments: list, folder, run, **keywords) -> Non
 
 @pytest.mark.parametrize(("number", "name"), pairs_in_turn(LINEAR, list(SETS)))
 def test_linear(number, name, tmp_path, svm_train):
-    cost = {} if number in (21, 80) else {"C": 0.7}
-    compare(SETS[name], registry.find(number), ["-c", 0.7] if cost else [], tmp_path, svm_train, **cost)
+    row, more = registry.find(number), {} if number in (21, 80) else {"C": 0.7}
+    more |= {"max_iter": 10} if {"--method", "--max-iter"} <= row.supported else {}
+    arguments = [x for key, value in more.items() for x in ({"C": "-c"}.get(key, "--max-iter"), value)]
+    compare(SETS[name], row, arguments, tmp_path, svm_train, **more)
 
 
 @pytest.mark.parametrize(("number", "name"), pairs_in_turn([0, 1, 2, 3, 4, 50, 60], ["few features", "sparse"]))

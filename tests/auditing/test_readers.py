@@ -64,7 +64,7 @@ def test_gradient_descent():
         for penalty in ("l2", "l1") if loss != "modified_huber" else ("l2",):
             model = SGDClassifier(
                 loss=loss, penalty=penalty, alpha=0.03, learning_rate="invscaling", eta0=0.1, power_t=0.6,
-                max_iter=3000, tol=None, average=penalty == "l2", random_state=0,
+                max_iter=1000, tol=None, average=penalty == "l2", random_state=0,
             )  # fmt: skip
             with case_of(loss, penalty):
                 assert excess(model.fit(X, y), X, y) < 0.02

@@ -50,7 +50,7 @@ def test_no_dual_value_is_above_the_optimum(bias, loss):
     p = problem(bias, loss=loss)
     best, rng = optimum(p).value, np.random.default_rng(1)
     for scale in (1e-6, 0.1, 1.0, 30.0):
-        for _ in range(20):
+        for _ in range(6):
             w = scale * rng.normal(size=p.A.shape[1])
             alpha = scale * rng.random(len(p.y)) * rng.integers(0, 2, len(p.y))
             found = certify(p, w, alpha)
@@ -69,7 +69,7 @@ def test_rows_of_cost_0_carry_no_multiplier():
     alpha = np.zeros(len(p.y))
     alpha[used] = best.a
     assert certify(p, best.w, alpha).gap <= 1e-11 and certify(p, best.w, alpha).violation <= 1e-9
-    for _ in range(200):
+    for _ in range(50):
         found = certify(p, rng.normal(size=p.A.shape[1]), alpha + 0.1 * rng.normal(size=len(alpha)))
         assert found.dual <= best.value * (1 + 1e-12)
 

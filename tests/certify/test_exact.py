@@ -70,7 +70,7 @@ def check(row: registry.Solver, seeds: range) -> None:
     for seed in seeds:
         rng = np.random.default_rng([seed, row.number])
         (X, y), given = drawn(rng, row.kind), keywords(rng, row)
-        s = Settings.of(**given)
+        s = Settings.of(**given, max_iter=1000)
         problems = problems_of(table_of(X, y), s if "bias" in given else s.with_default_bias())
         [result], found = problems.fit_and_certify()
         problem, w = exact(problems, y), [Decimal(v) for v in result.w.tolist()]
@@ -84,7 +84,7 @@ def check(row: registry.Solver, seeds: range) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:overflow encountered")
-@pytest.mark.parametrize("seeds", [range(4), pytest.param(range(4, 400), marks=pytest.mark.exhaustive)], ids=str)
+@pytest.mark.parametrize("seeds", [range(3), pytest.param(range(3, 400), marks=pytest.mark.exhaustive)], ids=str)
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_certificates_are_true_in_60_digits(row, seeds):
     check(row, seeds)

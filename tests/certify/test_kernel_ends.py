@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -38,12 +39,11 @@ class Soon(StopFlag):
 
 
 @every_row
-@pytest.mark.parametrize("by_hand", [False, True], ids=["time", "Ctrl-C"])
-def test_a_run_ends_anywhere_with_an_answer_and_its_certificate(row, by_hand):
+def test_a_run_ends_anywhere_with_an_answer_and_its_certificate(row):
     problem = random_data(160).problem(row, KERNELS["rbf"])
     least = oracle(row, problem).certificate
     statuses = set()
-    for asks in (0, 2, 14):
+    for asks, by_hand in itertools.product((0, 2, 14), (False, True)):
         settings = Settings.of_kernel(solver=row.number, C=1.3, nu=NU, gap=1e-12)
         answer, result, certificate = Fitting(settings, stop=Soon(asks, by_hand)).solve(problem)
         statuses.add(result.status)
@@ -54,7 +54,7 @@ def test_a_run_ends_anywhere_with_an_answer_and_its_certificate(row, by_hand):
             continue
         word = certified(problem, result).certificate
         assert word.primal == pytest.approx(certificate.primal, rel=1e-3), "it is the answer that is certified"
-    assert (INTERRUPTED if by_hand else TIME) in statuses
+    assert {INTERRUPTED, TIME} <= statuses
 
 
 @pytest.mark.parametrize("row", [0, 3, 52, 73])

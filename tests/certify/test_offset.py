@@ -29,14 +29,14 @@ def rows_of(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.random.Ge
 @pytest.mark.parametrize(
     "options",
     [
-        {"solver": 0, **FREE}, {"solver": 2, **FREE}, {"solver": 30, "method": "fast"},
+        {"solver": 0, **FREE}, {"solver": 2, **FREE},
         {"solver": "svc", "kernel": "linear"}, {"solver": "svc", **POLYNOMIAL}, {"solver": "svc", "kernel": "rbf"},
     ],
     ids=lambda options: f"{options['solver']} {options.get('kernel', '')}",
 )  # fmt: skip
 def test_certified_labels_are_those_of_the_optimum(options):
     sure, near = 0, 0.0
-    for seed in range(20):
+    for seed in range(20 if options.get("kernel") == "linear" else 10):
         X, y, tests, rng = rows_of(seed)
         options = {**options, "C": 10.0 ** rng.uniform(-2, 3)}
         rough = api.fit(X, y, gap=10.0 ** rng.uniform(-5, -1), **options)

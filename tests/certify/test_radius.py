@@ -13,7 +13,7 @@ from svmtool.models.certain import percent
 def test_labels_of_several_classes_are_those_of_the_optimum(solver):
     rng, fast = np.random.default_rng(solver), {"method": "fast"} if solver >= 30 else {}
     sure = near = 0
-    for _ in range(20):
+    for _ in range(20 if solver in (1, 41) else 10):
         n, d, k = int(rng.integers(8, 30)), int(rng.integers(2, 6)), int(rng.integers(2, 5))
         X, C = rng.normal(size=(n, d)), 10.0 ** rng.uniform(-2, 1)
         y = np.append(np.arange(k), np.argmax(X @ rng.normal(size=(d, k)) + 0.3 * rng.normal(size=(n, k)), axis=1)[k:])

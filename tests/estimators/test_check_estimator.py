@@ -1,4 +1,4 @@
-"""scikit-learn's own checks of estimators, all of them, on every estimator; in a commit on every fifth, in turn."""
+"""scikit-learn's own checks of estimators, all of them, on every estimator; in a commit on every seventh, in turn."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ GRID = parametrize_with_checks([getattr(estimators, name)() for name in estimato
 
 
 def in_turn():
-    """The cases of GRID; in a commit each check has every fifth of its estimators, and its neighbours the others."""
+    """The cases of GRID; in a commit each check has every seventh of its estimators, and its neighbours the others."""
     seen = Counter()
     for case in GRID.args[1]:
         values, marks = (case.values, case.marks) if hasattr(case, "marks") else (case, ())
         name = GRID.kwargs["ids"](values[1])
         seen[name] += 1
-        left_out = (seen[name] + list(seen).index(name)) % 5 > 0
+        left_out = (seen[name] + list(seen).index(name)) % 7 > 0
         yield pytest.param(*values, marks=[*marks, *[pytest.mark.exhaustive] * left_out])
 
 

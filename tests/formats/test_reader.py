@@ -19,7 +19,7 @@ from svmtool.compiled import threads
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats.svmlight import table as svmlight
 
-relaxed = settings(deadline=None, max_examples=30)
+relaxed = settings(deadline=None, max_examples=20)
 
 # --- references -----------------------------------------------------------------
 

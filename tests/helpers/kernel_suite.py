@@ -140,6 +140,8 @@ def of_interior_points(problem: KernelProblem) -> KernelResult:
         found = certificate_of(problem, a, Q @ a + p, rho, r)
         if problem.feasible_sums(a) and (best is None or found.gap < best.gap):
             best = KernelResult(a, rho, r, -found.dual, found.gap, 1, RULE, Q @ a + p)
+            if found.gap <= 1e-13:
+                break
     return best
 
 

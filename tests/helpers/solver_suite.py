@@ -110,7 +110,15 @@ TWO_CLASS = [
 ]
 CASES = [case for row in TWO_CLASS for case in each_power(row)]
 EVERYWHERE = [path for case in CASES for path in each_path(case)]
-every_path = pytest.mark.parametrize("case", EVERYWHERE, ids=lambda case: case.id)
+ALIKE: dict[tuple, list[Case]] = {}  # cases of one method and loss, which differ in their rows only
+for case in EVERYWHERE:
+    ALIKE.setdefault((case.row.module, case.hinge or (case.row.loss, case.power), case.path), []).append(case)
+# With every commit a method runs for one of the rows that have it: the rows of a module take its methods in turn.
+COMMON = [cases[methods_of(cases[0].row).index(path) % len(cases)] for (_, _, path), cases in ALIKE.items()]
+every_path = pytest.mark.parametrize(
+    "case",
+    [pytest.param(c, id=c.id, marks=() if c in COMMON else pytest.mark.exhaustive) for c in EVERYWHERE],
+)
 every_row = pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 LAYOUTS = ("csr", "dense")
 
@@ -120,13 +128,13 @@ def layout_of(case: Case, turn: int, k: int = 0) -> str:
     return LAYOUTS[(EVERYWHERE.index(case) + k + turn) % 2]
 
 
-def share(case: Case, turn: int, count: int, of: list[Case] = EVERYWHERE) -> list[int]:
+def share(case: Case, turn: int, count: int, of: list[Case] = COMMON) -> list[int]:
     """The numbers below count that a case checks in a turn (see sampling.py), at least one of them by turn 0.
 
-    The cases of a row share the numbers, so that each row checks all of them.  of: all cases of the suite.
+    The cases of a module share the numbers, so that each module checks all of them.  of: the suite's with every commit.
     """
-    cases = [other for other in of if other.row is case.row]
-    return in_turn(range(count), cases.index(case), turn, min(count, len(cases)))
+    cases = [other for other in of if other.row.module == case.row.module]
+    return in_turn(range(count), cases.index(case) if case in cases else 0, turn, min(count, len(cases)))
 
 
 class Solved:

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 from kernel_suite import kernel_matrix, random_data, text
+from naming import case_of
 
 from svmtool import api, registry
 from svmtool.data.dense import DenseRows
@@ -157,15 +158,16 @@ OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
-def test_options_lead_to_the_same_optimum(options):
+def test_options_lead_to_the_same_optimum():
     """MinMaxLimiter cannot end a run before all variables meet the rule."""
     data = random_data(100)
     truth = solved(problem_of(data.X, data.y, np.full(100, 2.0), Kernel(2, 0.3)), 1e-6)[2]
-    problem = problem_of(data.X, data.y, np.full(100, 2.0), Kernel(2, 0.3), **options)
-    problem.cache_mb = 1e-6
-    _, result, certificate = solved(problem, 1e-4)
-    assert result.status is RULE and certificate.primal == pytest.approx(truth.primal, rel=1e-4)
+    for options in OPTIONS:
+        problem = problem_of(data.X, data.y, np.full(100, 2.0), Kernel(2, 0.3), **options)
+        problem.cache_mb = 1e-6
+        with case_of(options):
+            _, result, certificate = solved(problem, 1e-4)
+            assert result.status is RULE and certificate.primal == pytest.approx(truth.primal, rel=1e-4)
 
 
 def test_limits_end_a_run_with_its_last_iterate():

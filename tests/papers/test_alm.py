@@ -51,8 +51,7 @@ def test_iterates_are_those_of_the_paper(number, p, rule):
                 assert close(getattr(ours, letter), value, 1e-10), (letter, C)
 
 
-@pytest.mark.parametrize("p", [2.5, 5.0])
-@pytest.mark.parametrize("C", [0.01, 100.0])
+@pytest.mark.parametrize("p, C", [(2.5, 0.01), (5.0, 100.0)])
 def test_certificate_of_a_power_above_2_against_an_independent_optimum(p, C):
     X, y = many_rows(40, 4)
 

@@ -22,15 +22,23 @@ ENDS = ("iterations", "time", "interrupted")  # a limit's statuses
 
 
 @every_printed
-def test_it_agrees_with_the_engine(row):
-    for seed in range(2):
-        X, y = rows_and_labels(row, seed=seed)
-        more = {} if row.eps_default is None or not row.optimal else {"eps": 0.01 * row.eps_default}
-        agree(solved(row, X, y), solved(row, X, y, **more), solved(row, X, y, "fast"))
+def test_it_agrees_with_the_engine_and_with_itself(row):
+    """The same problem by either method, to a smaller tolerance, and put differently."""
+    X, y = rows_and_labels(row)
+    order, half = np.random.default_rng(1).permutation(len(X)), {"C": 0.5} if has_costs(row) else {}
+    more = {} if row.eps_default is None or not row.optimal else {"eps": 0.01 * row.eps_default}
+    records: list[dict] = []
+    plain = solved(row, X, y, callback=records.append)
+    assert records[-1]["objective"] == pytest.approx(plain.certificate.primal, rel=1e-9)
+    opposite = (4.0 if row.kind == "ordinal" else 0.0) - y if has_costs(row) else y
+    wide = solved(row, scipy.sparse.csr_array(np.insert(X[order], 1, 0.0, axis=1)), opposite[order])
+    assert row.kernel or np.all(wide.model.W[1] == 0.0)
+    twice = solved(row, np.vstack((X, X)), np.append(y, y), **half)
+    agree(plain, solved(row, X, y, **more), solved(row, X, y, "fast"), wide, twice)
 
 
 @pytest.mark.parametrize("row", WITH_KERNEL, ids=named)
-@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("kernel", [name for name in KERNELS if name != "rbf"])  # of the test above
 def test_it_agrees_with_the_engine_with_each_kernel(row, kernel):
     X, y = rows_and_labels(row, seed=3)
     agree(solved(row, X, y, kernel=kernel), solved(row, X, y, "fast", kernel))
@@ -38,30 +46,12 @@ def test_it_agrees_with_the_engine_with_each_kernel(row, kernel):
 
 @every_printed
 def test_threads_leave_the_bits(row):
-    X, y = rows_and_labels(row, 40)
-    found = []
-    try:
-        for count in (1, 2):
-            threads.set_count(count)
-            found.append(dumps(solved(row, X, y)))
-    finally:
-        threads.set_count(None)
-    assert found[0] == found[1]
-
-
-@every_printed
-def test_laws(row):
-    """The same problem put differently."""
     X, y = rows_and_labels(row)
-    order, half = np.random.default_rng(1).permutation(len(X)), {"C": 0.5} if has_costs(row) else {}
-    records: list[dict] = []
-    plain = solved(row, X, y, callback=records.append)
-    assert records[-1]["objective"] == pytest.approx(plain.certificate.primal, rel=1e-9)
-    wide = solved(row, scipy.sparse.csr_array(np.insert(X, 1, 0.0, axis=1)), y)
-    assert row.kernel or np.all(wide.model.W[1] == 0.0)
-    opposite = (4.0 if row.kind == "ordinal" else 0.0) - y if has_costs(row) else y
-    agree(plain, wide, solved(row, X[order], opposite[order]))
-    agree(plain, solved(row, np.vstack((X, X)), np.append(y, y), **half))
+    found = []
+    for count in (1, 2):
+        with threads.limited(count):
+            found.append(dumps(solved(row, X, y)))
+    assert found[0] == found[1]
 
 
 @every_printed
@@ -94,7 +84,7 @@ def test_odd_data(row):
         X, y = change(*rows_and_labels(row, seed=6))
         more = {"C": (1.0, 1e-6, 1e6)[k % 3]} if has_costs(row) else {}
         with case_of(name, more):
-            done = solved(row, X, y, max_seconds=0.3, **more)
+            done = solved(row, X, y, max_seconds=0.1, **more)
             c = done.certificate
             assert np.isfinite(c.primal) or not done.converged
             assert not c.dual > c.primal + 1e-9 * abs(c.primal)

@@ -140,7 +140,7 @@ def test_one_vs_one(number, method, bias, svm_train):
     rng = np.random.default_rng(8)
     X, labels = random_rows(rng, 60, 5), rng.permutation(np.repeat((3, 7, 5), 20))
     X[:, 0] += 0.8 * labels
-    ends = ["--max-iter", "2000"] if method == "paper" else ["--gap", "1e-10"]
+    ends = ["--max-iter", "300"] if method == "paper" else ["--gap", "1e-10"]
     base = ["-s", str(number), "--method", method, *ends, *bias]
     assert svm_train(*base, "--one-vs-one", "d", "m", data=text_of(X, labels))[0] == 0
     model = api.load_model("m")

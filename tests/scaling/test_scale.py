@@ -132,11 +132,8 @@ def test_oracle(tmp_path_factory, rows, x, y, n_threads, small, far):
             patch.setattr(rescale, "BUFFER_BYTES", scale_loops.FEATURE_SPACE + 40)
         # far = 0: only features that occur have places
         patch.setattr(rescale, "ShapeOfData", lambda features: feature_ranges.ShapeOfData(features, 5, far))
-        threads.set_count(n_threads)
-        try:
+        with threads.limited(n_threads):
             rescale.run(scale.parse(argv), warnings.append)
-        finally:
-            threads.set_count(None)
     stdout, stderr, ranges = naive(rows, *x, y)
     assert Path(out).read_text() == stdout
     assert "".join(w + "\n" for w in warnings) == stderr

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from kernel_suite import KERNELS, LEAST_SQUARES, WITH_COST, Data, certified, oracle, random_data, run, solve
+from sampling import pairs_in_turn
 
 from svmtool import registry
 from svmtool.compiled import threads
@@ -76,21 +77,17 @@ def test_turned_labels_turn_the_function(row, kernel):
     np.testing.assert_allclose(g, -f[order], atol=2e-3 * np.abs(f).max())
 
 
-@every_row
-@both_kinds
+@pytest.mark.parametrize(("row", "sparse"), pairs_in_turn(registry.KERNEL_SOLVERS, [False, True]))
 def test_threads_leave_the_bits(row, sparse):
     """More rows than a tile has columns, and memory for some of them only."""
     n = 1400 if row.regulariser != "|w|_1" else 140  # a linear programme takes thousands of passes over the matrix
     problem = random_data(n, seed=3).problem(row, KERNELS["rbf"], sparse)
     found = []
-    try:
-        for count in (1, 2):
-            threads.set_count(count)
+    for count in (1, 2):
+        with threads.limited(count):
             result = run(registry.entry(row), problem, Monitor(1e-3, max_seconds=60), 0.0, 2.0)
             assert result.status is GAP or (result.status.name == "sample" and "--sample" in row.supported)
             found.append((result.alpha.tobytes(), result.rho, result.objective))
-    finally:
-        threads.set_count(None)
     assert found[0] == found[1]
 
 

@@ -74,11 +74,8 @@ def test_limits_and_threads():
     assert result.status is base.TIME and result.history
     found = []
     for count in (1, 2):
-        threads.set_count(count)
-        try:
+        with threads.limited(count):
             found.append(solved(p)[0].w.tobytes())
-        finally:
-            threads.set_count(None)
     assert found[0] == found[1]
 
 

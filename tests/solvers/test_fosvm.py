@@ -39,12 +39,9 @@ def test_samples_repeat_with_their_seed():
 def test_threads_leave_the_bits_of_linear_answers(row, monkeypatch):
     monkeypatch.setattr("svmtool.data.row_storage.BLOCK_WORK", 16)
     X, found = cloud(500, 4, 9), []
-    try:
-        for count in (1, 2, 3):
-            threads.set_count(count)
+    for count in (1, 2, 3):
+        with threads.limited(count):
             found.append(solve_linear(X, row, 0.01)[0].result.w.tobytes())
-    finally:
-        threads.set_count(None)
     assert found[0] == found[1] == found[2]
 
 

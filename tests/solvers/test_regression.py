@@ -81,11 +81,8 @@ def test_same_bits_for_any_number_of_threads(row, monkeypatch):
     monkeypatch.setattr(row_storage, "BLOCK_WORK", 16)
     answers = []
     for count in (1, 3):
-        threads.set_count(count)
-        try:
+        with threads.limited(count):
             answers.append(Solved(row, SOME[1], seed=5))
-        finally:
-            threads.set_count(None)
     assert answers[0].w.tobytes() == answers[1].w.tobytes() and answers[0].result.history == answers[1].result.history
 
 

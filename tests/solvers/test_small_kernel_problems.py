@@ -43,7 +43,7 @@ def small(rng, kind: str):
 def test_every_run_is_near_the_optimum(kind):
     """Of interior points, which such problems leave their digits."""
     rng = np.random.default_rng(TYPES.index(kind))
-    for trial in range(8):
+    for trial in range(5):
         problem = small(rng, kind)
         best, found = of_interior_points(problem), run(registry.solver_of(alfpgm), problem, Monitor(), EPS)
         with case_of(kind, trial, len(problem.y), found.status):

@@ -22,8 +22,8 @@ from svmtool.models.kernel import KernelModel
 sys.path.insert(0, str(REPOSITORY / "scripts"))
 from stress.objective import Problem, exact, problem_of  # noqa: E402
 
-N = 16
-SECONDS = 0.2  # of a run: what it has then is certified
+N = 12
+SECONDS = 0.1  # of a run: what it has then is certified
 RTOL = Decimal("1e-9")
 PRINTED = Decimal("5e-9")  # nine digits
 LEAST = Decimal(np.finfo(float).tiny)  # below it doubles have fewer digits
