@@ -19,7 +19,12 @@ from svmtool.compiled.loops.text.text_loops import (
 if _library is None:
     from numpy import uint64
 
+    from svmtool.compiled.loops.text.power_table import fetch, load8
+
+FOUR_ZEROS = int.from_bytes(b"0 0 0 0 ", "little")  # models of many classes consist of such mostly
 MIN_PROBABILITY = 1e-7  # smallest probability of a pair of classes
+LINE_NUMBERS = 8  # numbers in a line of the cache
+FETCHED = 64  # weights of a feature that are fetched before its turn; the processor fetches those that follow
 
 
 @helper
@@ -33,11 +38,22 @@ def add_row(out, base, W, at, columns, value):
 @helper
 def add_feature(out, base, starts, labels, W, j, columns, value):
     """out[base + k] += W[j, k] value for all columns, or those of feature j in labels[starts[j]:starts[j + 1]]."""
-    if len(starts) == 0:
-        add_row(out, base, W, j * columns, columns, value)
+    at, stop = j * columns, (j + 1) * columns
+    if len(starts) > 0:
+        at, stop = starts[j], starts[j + 1]
+    if stop - at == columns:
+        add_row(out, base, W, at, columns, value)
         return
-    for t in range(starts[j], starts[j + 1]):
-        out[base + labels[t]] += W[t] * value
+    for t in range(uint64(at), uint64(stop)):
+        out[uint64(base + labels[t])] += W[t] * value
+
+
+@helper
+def fetch_feature(starts, W, j, columns):
+    """Begin to load the weights of feature j, which `add_feature` will need."""
+    at = starts[j] if len(starts) > 0 else j * columns
+    for k in range(0, min(columns, FETCHED), LINE_NUMBERS):
+        fetch(W, at + k)
 
 
 @loop("i8(i8[], i4[], f8[], i8)")
@@ -176,6 +192,10 @@ def parse_reals(text, out, state, stop):
     while k < out.size:
         while p < stop and (text[p] == 32 or 9 <= text[p] <= 13):
             p += 1
+        if p + 8 <= stop and k + 4 <= out.size and load8(text, p) == FOUR_ZEROS:
+            p += 8
+            k += 4
+            continue
         if p >= stop:
             status = 2
             break
@@ -197,15 +217,12 @@ def score_lines(text, starts, places, W, labels, decisions, state, columns, n_fe
 
     Rows are not stored; the sums are those of `decide`, whose labels are `places` here.  state (position, row, largest
     index) is updated line by line.  Returns 0 at the end of the text, 1 at the start of a line that is not of the
-    ordinary form (see text_loops), 2 at the start of a line for which `labels` has no space.  form: see LABELLED of
-    text_loops.
+    ordinary form (see text_loops).  `labels` has space for each line.  form: see LABELLED of text_loops.
     """
     p, row, largest = state[0], state[1], state[2]
     alone = columns == 1 and len(starts) == 0
     while p < stop:
         state[0], state[1], state[2] = p, row, largest
-        if row >= labels.size:
-            return 2
         while text[p] == BLANK or text[p] == TAB:
             p += 1
         labels[row], p, fine = label_at(text, p, form)
@@ -216,6 +233,8 @@ def score_lines(text, starts, places, W, labels, decisions, state, columns, n_fe
         for k in range(columns):
             decisions[base + k] = 0.0
         previous = 0
+        feature = -1  # the last one, whose weights are added when the next pair is known: they come from far away
+        factor = 0.0
         while True:
             index, value, p, found = pair_at(text, p)
             if found == LINE_END:
@@ -226,10 +245,15 @@ def score_lines(text, starts, places, W, labels, decisions, state, columns, n_fe
             if index <= n_features:
                 if alone:
                     total += W[index - 1] * value
-                else:
-                    add_feature(decisions, base, starts, places, W, index - 1, columns, value)
+                    continue
+                fetch_feature(starts, W, index - 1, columns)
+                if feature >= 0:
+                    add_feature(decisions, base, starts, places, W, feature, columns, factor)
+                feature, factor = index - 1, value
         if alone:
             decisions[base] = total
+        if feature >= 0:
+            add_feature(decisions, base, starts, places, W, feature, columns, factor)
         if bias >= 0:
             add_feature(decisions, base, starts, places, W, n_features, columns, bias)
         for k in range(columns):
