@@ -57,15 +57,11 @@ class SparseWeights:
 
 
 class Column:
-    """A vector of weights f8[n] without its zeros, whose places take a bit each, or four bytes for each other value.
+    """The weights f8 of a vector that are there, bool[n]: places take a bit each, or four bytes for each value."""
 
-    A weight of -0 is kept, since it is written with its sign.
-    """
-
-    def __init__(self, w: np.ndarray):
-        there = w.view(np.int64) != 0
-        self.size, self.values = len(w), w[there]
-        sparse = 32 * len(self.values) < self.size
+    def __init__(self, there: np.ndarray, values: np.ndarray):
+        self.size, self.values = len(there), values
+        sparse = 32 * len(values) < self.size
         self.places = np.flatnonzero(there).astype(np.int32) if sparse else np.packbits(there)
 
     def __len__(self) -> int:
@@ -135,10 +131,9 @@ class Columns:
         """The same weights at `places` (ascending) of n features."""
         found = []
         for column in self.columns:
-            moved = Column(np.zeros(0))
-            moved.size, moved.values = n, column.values
-            moved.places = places[column.within(0, len(self), 0)].astype(np.int32)
-            found.append(moved)
+            there = np.zeros(n, bool)
+            there[places[column.within(0, len(self), 0)]] = True
+            found.append(Column(there, column.values))
         return Columns(found, n)
 
 
@@ -155,5 +150,8 @@ def values_of(w: np.ndarray | Column) -> np.ndarray:
 
 
 def kept(w: np.ndarray, problems: int) -> np.ndarray | Column:
-    """The weights of a finished problem as they are kept until the model is made."""
-    return Column(w) if problems > 2 and w.size * problems >= PACKED_FROM else w
+    """The weights of a finished problem as they are kept until the model is made; -0 too, as it is written."""
+    if problems <= 2 or w.size * problems < PACKED_FROM:
+        return w
+    there = w.view(np.int64) != 0
+    return Column(there, w[there])
