@@ -19,12 +19,10 @@ from svmtool.compiled.loops.text.text_loops import (
 if _library is None:
     from numpy import uint64
 
-    from svmtool.compiled.loops.text.power_table import fetch, load8
+    from svmtool.compiled.loops.text.power_table import load8
 
 FOUR_ZEROS = int.from_bytes(b"0 0 0 0 ", "little")  # models of many classes consist of such mostly
 MIN_PROBABILITY = 1e-7  # smallest probability of a pair of classes
-LINE_NUMBERS = 8  # numbers in a line of the cache
-FETCHED = 64  # weights of a feature that are fetched before its turn; the processor fetches those that follow
 
 
 @helper
@@ -46,14 +44,6 @@ def add_feature(out, base, starts, labels, W, j, columns, value):
         return
     for t in range(uint64(at), uint64(stop)):
         out[uint64(base + labels[t])] += W[t] * value
-
-
-@helper
-def fetch_feature(starts, W, j, columns):
-    """Begin to load the weights of feature j, which `add_feature` will need."""
-    at = starts[j] if len(starts) > 0 else j * columns
-    for k in range(0, min(columns, FETCHED), LINE_NUMBERS):
-        fetch(W, at + k)
 
 
 @loop("i8(i8[], i4[], f8[], i8)")
@@ -233,8 +223,6 @@ def score_lines(text, starts, places, W, labels, decisions, state, columns, n_fe
         for k in range(columns):
             decisions[base + k] = 0.0
         previous = 0
-        feature = -1  # the last one, whose weights are added when the next pair is known: they come from far away
-        factor = 0.0
         while True:
             index, value, p, found = pair_at(text, p)
             if found == LINE_END:
@@ -245,15 +233,10 @@ def score_lines(text, starts, places, W, labels, decisions, state, columns, n_fe
             if index <= n_features:
                 if alone:
                     total += W[index - 1] * value
-                    continue
-                fetch_feature(starts, W, index - 1, columns)
-                if feature >= 0:
-                    add_feature(decisions, base, starts, places, W, feature, columns, factor)
-                feature, factor = index - 1, value
+                else:
+                    add_feature(decisions, base, starts, places, W, index - 1, columns, value)
         if alone:
             decisions[base] = total
-        if feature >= 0:
-            add_feature(decisions, base, starts, places, W, feature, columns, factor)
         if bias >= 0:
             add_feature(decisions, base, starts, places, W, n_features, columns, bias)
         for k in range(columns):

@@ -63,22 +63,6 @@ def store8(typingctx, text, position, word):
 
 
 @intrinsic
-def fetch(typingctx, numbers, position):
-    """Begin to load the cache line of numbers[position], which may lie outside the array, for reading."""
-
-    def generate(context, builder, signature, arguments):
-        array = context.make_array(signature.args[0])(context, builder, arguments[0])
-        byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
-        prefetch = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
-        address = builder.bitcast(builder.gep(array.data, [arguments[1]]), byte)
-        builder.call(prefetch, [address, ir.Constant(word, 0), ir.Constant(word, 3), ir.Constant(word, 1)])
-        return context.get_dummy_value()
-
-    return types.void(numbers, types.int64), generate
-
-
-@intrinsic
 def high_product(typingctx, a, b):
     """Upper word of the 128-bit product of two words taken as unsigned."""
 
