@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from svmtool.compiled import threads
 from svmtool.compiled.buffers import Buffer
 from svmtool.compiled.loops.text.decision_loops import decide, score_lines
-from svmtool.compiled.loops.text.text_loops import SOME_LABELLED
+from svmtool.compiled.loops.text.text_loops import SOME_LABELLED, count_marks
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats.source import LineReader, Source
 from svmtool.models.linear import ONE_CLASS_WORD, LinearModel, weight_arrays
@@ -31,7 +31,7 @@ MAX_RESULTS = 1 << 21  # ... and decision values, but for the blocks that thread
 
 
 class Scored:
-    """n rows in file order: labels f8[n] and decisions f8[n * columns], in Buffers of larger capacity.
+    """n rows in file order: labels f8[n] and decisions f8[n * columns], in Buffers of this capacity or more.
 
     largest: the largest index of their features.  lines: of their text, which may have others than rows.
     names, sets: of the rows, see svmlight/additions.py; None where no row has one.
@@ -46,13 +46,6 @@ class Scored:
         self.names: list[bytes] | None = None
         self.labels, self.decisions = Buffer("f8", capacity), Buffer("f8", capacity * columns)
         self.error: SvmtoolError | None = None
-
-    def resized(self, n: int, capacity: int, columns: int) -> Scored:
-        """A copy of the first n rows with the given capacity."""
-        copy = Scored(capacity, columns)
-        copy.labels.items[:n] = self.labels.items[:n]
-        copy.decisions.items[: n * columns] = self.decisions.items[: n * columns]
-        return copy
 
 
 def scored_blocks(source: Source, model: LinearModel, form: int = SOME_LABELLED) -> Iterator[Scored]:
@@ -107,18 +100,16 @@ def _score(
     lines: of each row the number of its line in the block, where additions are taken away.
     """
     columns = model.columns
-    scored = Scored(1 + stop // ROW_BYTES, columns)
-    state = Buffer("i8", 3)  # position, row, largest index
+    facts, state = Buffer("i8", 4), Buffer("i8", 3)  # state: position, row, largest index
+    count_marks(text, facts, 0, stop)
+    scored = Scored(facts.items[0], columns)
     rho = model.rho if model.word == ONE_CLASS_WORD and model.rho is not None else 0.0  # other models ignore it
     starts, places, W = weight_arrays(model.W)
-    while status := score_lines(
+    while score_lines(
         text, starts, places, W, scored.labels, scored.decisions, state, columns, model.n_features, model.bias, rho,
         stop, form,
     ):  # fmt: skip
         at, row, largest = state.items
-        if status == 2:
-            scored = scored.resized(row, 4 * row + LEAST_BYTES // ROW_BYTES, columns)
-            continue
         from svmtool.formats.svmlight.slow_line import parse_line
 
         line = bytes(text.items[at : text.memory.find(b"\n", at, stop)])
@@ -132,8 +123,6 @@ def _score(
         state.items[0], state.items[1] = at + len(line) + 1, row + 1
         state.items[2] = max(largest, indices[-1] if indices else 0)
     n = state.items[1]
-    if 2 * n < scored.labels.size:  # many blocks are in memory: keep only what is needed
-        scored = scored.resized(n, n, columns)
     scored.n, scored.largest, scored.lines = n, state.items[2], n
     return scored
 

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import io
 import math
+import os
+import threading
 from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
 
 import numpy as np
 
+from svmtool import systems
+
 PACKED_FROM = 1 << 22  # numbers; from here on the weights of several problems are kept without their zeros
 PIECE_VALUES = 1 << 19  # weights that are sorted by feature at a time
+STORED_FROM = 1 << 25  # numbers; from here on these weights wait in a file
+
+_storing = threading.Lock()
 
 
 class SparseWeights:
@@ -56,16 +66,33 @@ class SparseWeights:
         return self if math.prod(self.shape) > PACKED_FROM else self[:]
 
 
+class Scratch(io.FileIO):
+    """A file that is closed with the last numbers in it."""
+
+    def __del__(self) -> None:
+        self.close()
+
+
+class Stored:
+    """Numbers f8 at the end of an open file, read in slices when they are needed; OSError if there is no space."""
+
+    def __init__(self, file: Scratch, values: np.ndarray):
+        with _storing:
+            self.file, self.start, self.size = file, file.seek(0, os.SEEK_END), len(values)
+            if (file.write(values) or 0) < values.nbytes:
+                raise OSError("no space is left")
+
+    def __getitem__(self, part: slice) -> np.ndarray:
+        start, stop, _ = part.indices(self.size)
+        return np.frombuffer(systems.pread(self.file.fileno(), 8 * (stop - start), self.start + 8 * start))
+
+
 class Column:
-    """A vector of weights f8[n] without its zeros, whose places take a bit each, or four bytes for each other value.
+    """The weights f8 of a vector that are there, bool[n]: places take a bit each, or four bytes for each value."""
 
-    A weight of -0 is kept, since it is written with its sign.
-    """
-
-    def __init__(self, w: np.ndarray):
-        there = w.view(np.int64) != 0
-        self.size, self.values = len(w), w[there]
-        sparse = 32 * len(self.values) < self.size
+    def __init__(self, there: np.ndarray, values: Any):
+        self.size, self.values = len(there), values
+        sparse = 32 * np.count_nonzero(there) < self.size
         self.places = np.flatnonzero(there).astype(np.int32) if sparse else np.packbits(there)
 
     def __len__(self) -> int:
@@ -90,7 +117,7 @@ class Columns:
     @property
     def finite(self) -> bool:
         """Whether all weights are."""
-        return all(bool(np.all(np.isfinite(column.values))) for column in self.columns)
+        return all(bool(np.all(np.isfinite(column.values[:]))) for column in self.columns)
 
     def counts(self) -> np.ndarray:
         """How many weights each feature has, i8[n]."""
@@ -135,10 +162,9 @@ class Columns:
         """The same weights at `places` (ascending) of n features."""
         found = []
         for column in self.columns:
-            moved = Column(np.zeros(0))
-            moved.size, moved.values = n, column.values
-            moved.places = places[column.within(0, len(self), 0)].astype(np.int32)
-            found.append(moved)
+            there = np.zeros(n, bool)
+            there[places[column.within(0, len(self), 0)]] = True
+            found.append(Column(there, column.values))
         return Columns(found, n)
 
 
@@ -151,9 +177,29 @@ def by_feature(W: np.ndarray) -> SparseWeights:
 
 def values_of(w: np.ndarray | Column) -> np.ndarray:
     """The weights of a problem; of a Column without zeros."""
-    return w.values if isinstance(w, Column) else w
+    return w.values[:] if isinstance(w, Column) else w
 
 
-def kept(w: np.ndarray, problems: int) -> np.ndarray | Column:
-    """The weights of a finished problem as they are kept until the model is made."""
-    return Column(w) if problems > 2 and w.size * problems >= PACKED_FROM else w
+def file_for(numbers: int) -> Scratch | None:
+    """A file without a name, in the folder of temporary files, for the weights among so many; None: for few."""
+    if numbers >= STORED_FROM:
+        import tempfile
+
+        with suppress(OSError), tempfile.TemporaryFile(prefix="svmtool-") as file:
+            return Scratch(os.dup(file.fileno()), "r+b")
+    return None
+
+
+def kept(w: np.ndarray, problems: int, file: Scratch | None = None) -> np.ndarray | Column:
+    """The weights of a finished problem as they are kept until the model is made; -0 too, as it is written.
+
+    file: where they wait, if it has space.
+    """
+    if problems <= 2 or w.size * problems < PACKED_FROM:
+        return w
+    there = w.view(np.int64) != 0
+    values: Any = w[there]
+    if file is not None:
+        with suppress(OSError):
+            values = Stored(file, values)
+    return Column(there, values)

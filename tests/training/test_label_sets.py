@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+import tempfile
+
 import numpy as np
 import pytest
 from sampling import pairs_in_turn
@@ -243,6 +246,20 @@ def test_models_without_zeros_are_starts_and_have_coefficients(files, svm_train,
     assert "rows with one label each" in svm_train("-q", "--multilabel", "-i", "c.npz", "d", "n")[2]
     svmtool.write_svmlight(X, y, "y")
     assert "rows with several labels each" in svm_train("-q", "-i", "m.npz", "y", "n")[2]
+
+
+@pytest.mark.parametrize("full", [False, *[True] * (sys.platform == "linux")])
+def test_weights_that_wait_in_a_file_are_the_same(files, svm_train, monkeypatch, full):
+    """Where the file has no space, they stay in memory."""
+    for name in ("whole", "whole.npz"):
+        svm_train("-q", "--multilabel", "d", name)
+    monkeypatch.setattr(weights, "PACKED_FROM", 1)
+    monkeypatch.setattr(weights, "STORED_FROM", 1)
+    if full:
+        monkeypatch.setattr(tempfile, "TemporaryFile", lambda prefix: open("/dev/full", "r+b"))
+    for name in ("whole", "whole.npz"):
+        assert svm_train("-q", "--multilabel", "d", "stored" + name) == (0, "", "")
+        assert np.array_equal(read("stored" + name).W[:], read(name).W[:])
 
 
 def test_a_limit_in_the_folds_leaves_the_model_without_thresholds(files):

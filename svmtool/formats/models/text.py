@@ -5,7 +5,7 @@ from __future__ import annotations
 from svmtool.compiled import threads
 from svmtool.compiled.buffers import Buffer
 from svmtool.compiled.loops.text.decision_loops import count_tokens, parse_reals
-from svmtool.compiled.loops.text.text_loops import PADDING
+from svmtool.compiled.loops.text.text_loops import PADDING, count_marks
 from svmtool.errors import ModelError, clipped
 from svmtool.formats.source import MAX_LINE, Source, open_source
 from svmtool.integers import parse_integer
@@ -99,7 +99,9 @@ class ModelText:
         return 1 + self._lines + self._newlines()
 
     def _newlines(self) -> int:
-        return bytes(self.buffer.items[: self.at]).count(b"\n")
+        facts = Buffer("i8", 4)
+        count_marks(self.buffer, facts, 0, self.at)
+        return facts.items[0]
 
     def bytes_left(self) -> int | None:
         """Bytes from the window's beginning to the end of the text; None if unknown."""
@@ -141,7 +143,10 @@ class ModelText:
         """End of the last complete token in the window with its following blank; `at` for none."""
         if self.ended:
             return self.stop
-        return max(self.at, *(1 + self.buffer.memory.rfind(b, self.at, self.stop) for b in (b" ", b"\n", b"\r", b"\t")))
+        end = self.at
+        for blank in (b" ", b"\n", b"\r", b"\t"):
+            end = max(end, 1 + self.buffer.memory.rfind(blank, end, self.stop))
+        return end
 
     def all(self) -> bytes:
         """The whole text, which is consumed; call it before anything is read."""

@@ -25,7 +25,7 @@ from svmtool.errors import SvmtoolError
 from svmtool.limits import EndedError, StopFlag, until, with_time_shares
 from svmtool.linalg.systems import VISIT_NS
 from svmtool.models.linear import LinearModel
-from svmtool.models.weights import Column, Columns, kept
+from svmtool.models.weights import Column, Columns, Scratch, file_for, kept
 from svmtool.objectives import losses
 from svmtool.objectives.task import Task
 from svmtool.params import Settings, tolerance
@@ -265,7 +265,7 @@ class Reduction(ABC):
             if self.lines is not None:
                 self.lines.end_turn(k, None if again else results[k])
             if not again and "--add" not in self.solver.supported:
-                results[k].w = kept(results[k].w, self.count)
+                results[k].w = kept(results[k].w, self.count, self._file)
                 if self.compact and self.count > 1:
                     results[k].alpha = None
             return again
@@ -275,6 +275,11 @@ class Reduction(ABC):
         with doing("class", self.count) as part:
             with_time_shares(turn, self.count, stop, threads.beside(self.count), threads.run_blocks)
         return results
+
+    @functools.cached_property
+    def _file(self) -> Scratch | None:
+        """Where the weights of finished problems wait for the model; None: in memory."""
+        return file_for(self.count * self.rows.d) if self.compact else None
 
     def _prepared(self, stop: StopFlag | None) -> StopFlag:
         """What ends the problems, which are ready to be solved unless the limit is reached."""

@@ -19,6 +19,9 @@ from svmtool.compiled.loops.text.text_loops import (
 if _library is None:
     from numpy import uint64
 
+    from svmtool.compiled.loops.text.power_table import load8
+
+FOUR_ZEROS = int.from_bytes(b"0 0 0 0 ", "little")  # models of many classes consist of such mostly
 MIN_PROBABILITY = 1e-7  # smallest probability of a pair of classes
 
 
@@ -33,11 +36,14 @@ def add_row(out, base, W, at, columns, value):
 @helper
 def add_feature(out, base, starts, labels, W, j, columns, value):
     """out[base + k] += W[j, k] value for all columns, or those of feature j in labels[starts[j]:starts[j + 1]]."""
-    if len(starts) == 0:
-        add_row(out, base, W, j * columns, columns, value)
+    at, stop = j * columns, (j + 1) * columns
+    if len(starts) > 0:
+        at, stop = starts[j], starts[j + 1]
+    if stop - at == columns:
+        add_row(out, base, W, at, columns, value)
         return
-    for t in range(starts[j], starts[j + 1]):
-        out[base + labels[t]] += W[t] * value
+    for t in range(uint64(at), uint64(stop)):
+        out[uint64(base + labels[t])] += W[t] * value
 
 
 @loop("i8(i8[], i4[], f8[], i8)")
@@ -176,6 +182,10 @@ def parse_reals(text, out, state, stop):
     while k < out.size:
         while p < stop and (text[p] == 32 or 9 <= text[p] <= 13):
             p += 1
+        if p + 8 <= stop and k + 4 <= out.size and load8(text, p) == FOUR_ZEROS:
+            p += 8
+            k += 4
+            continue
         if p >= stop:
             status = 2
             break
@@ -197,15 +207,12 @@ def score_lines(text, starts, places, W, labels, decisions, state, columns, n_fe
 
     Rows are not stored; the sums are those of `decide`, whose labels are `places` here.  state (position, row, largest
     index) is updated line by line.  Returns 0 at the end of the text, 1 at the start of a line that is not of the
-    ordinary form (see text_loops), 2 at the start of a line for which `labels` has no space.  form: see LABELLED of
-    text_loops.
+    ordinary form (see text_loops).  `labels` has space for each line.  form: see LABELLED of text_loops.
     """
     p, row, largest = state[0], state[1], state[2]
     alone = columns == 1 and len(starts) == 0
     while p < stop:
         state[0], state[1], state[2] = p, row, largest
-        if row >= labels.size:
-            return 2
         while text[p] == BLANK or text[p] == TAB:
             p += 1
         labels[row], p, fine = label_at(text, p, form)

@@ -254,10 +254,11 @@ def count_marks(text, facts, start, stop):
     lines = 0
     position = head
     while position < stop:  # in strips of 128, whose counts fit into bytes
+        strip = text[position : min(position + 128, stop)]  # whose indices are seen not to be negative
         strip_lines = strip_colons = 0
-        for i in range(position, min(position + 128, stop)):
-            strip_lines += text[i] == NEWLINE
-            strip_colons += text[i] == COLON
+        for i in range(len(strip)):
+            strip_lines += strip[i] == NEWLINE
+            strip_colons += strip[i] == COLON
         lines += strip_lines
         colons += strip_colons
         position += 128
