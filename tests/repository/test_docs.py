@@ -89,7 +89,8 @@ def test_commands_run_and_print_what_is_shown(shell, page):
 
 @pytest.mark.parametrize("page", [*having("python example"), pytest.param(PYTHON, id="python.md")])
 def test_python_examples_print_what_is_shown(page, tmp_path, monkeypatch):
-    pytest.importorskip("sklearn", reason="needs scikit-learn: pip install 'svmtool[sklearn]'")
+    """In this process alone: workers of joblib are threads, because new ones load everything again."""
+    joblib = pytest.importorskip("joblib", reason="comes with scikit-learn: pip install 'svmtool[sklearn]'")
     (tmp_path / "data").symlink_to(REPOSITORY / "data")
     monkeypatch.chdir(tmp_path)
     names: dict = {}
@@ -97,7 +98,8 @@ def test_python_examples_print_what_is_shown(page, tmp_path, monkeypatch):
     for block in examples(page):
         example = doctest.DocTestParser().get_doctest(block, names, page.name, page.name, 0)
         assert example.examples
-        runner.run(example, clear_globs=False)
+        with joblib.parallel_config("threading"):
+            runner.run(example, clear_globs=False)
         names = example.globs
     assert runner.summarize().failed == 0
 
