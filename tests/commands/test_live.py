@@ -109,7 +109,7 @@ def test_a_pipe_that_nobody_reads(folder):
     try:
         while process.poll() is None and not (folder / "begun").exists():
             time.sleep(0.1)
-        time.sleep(3.0)  # the first line waits
+        time.sleep(1.5)  # the first line waits
         process.send_signal(signal.SIGTERM)
         assert process.stderr.readline() == KEEPS
         time.sleep(1.1 * interruption.PATIENCE_SECONDS)

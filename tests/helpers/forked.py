@@ -24,6 +24,7 @@ def main() -> int:
 def serve(path: str) -> None:
     """Fork for each command until standard input, a pipe, ends."""
     import contextlib
+    import gc
     import importlib
     import os
     import select
@@ -36,6 +37,8 @@ def serve(path: str) -> None:
     for name in [*(f"svmtool.{name}" for name in ours), "matplotlib.figure", "matplotlib.backends.backend_svg"]:
         with contextlib.suppress(ImportError):  # matplotlib may be absent
             importlib.import_module(name)
+
+    gc.freeze()  # commands search what they make themselves for garbage
 
     woken, wake = os.pipe()
     os.set_blocking(wake, False)
