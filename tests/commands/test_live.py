@@ -72,8 +72,7 @@ def test_signals_that_come_again(ignored, folder):
         assert process.stdout.readline()
         for _ in range(3):
             process.send_signal(signal.SIGINT)
-        if ignored:
-            assert process.stdout.readline() and process.poll() is None
+        if ignored:  # else the status is that of Ctrl-C
             process.send_signal(signal.SIGTERM)
         _, err = process.communicate(timeout=120)
     finally:
