@@ -35,7 +35,6 @@ def poor(tmp_path, data, svm_train):
 @pytest.mark.process
 def test_pairs_are_run_saved_and_not_run_again(poor, data, monkeypatch, capsys):
     monkeypatch.setenv("LIBLINEAR_DIR", str(poor))
-    monkeypatch.setattr(sys, "path", sys.path)
     main = runpy.run_path(str(REPOSITORY / "scripts" / "bench" / "__main__.py"))["main"]
     argv = ["--results", str(poor / "results"), "--repeats", "1", str(data / "breast_cancer"), "--solvers", "2"]
     argv += ["--C", "1", "--peer", "LIBLINEAR"]

@@ -295,7 +295,6 @@ def test_a_full_run_takes_45_minutes_at_most():
 def test_the_command_runs_an_experiment_and_writes_whole_files(tmp_path, monkeypatch, here):
     argv = ["experiments", "--only", "alfpgm-figures2-4", "--quick"]
     monkeypatch.setattr(sys, "argv", [*argv, "--results", str(tmp_path), "--data", str(REPOSITORY / "data")])
-    monkeypatch.setattr(sys, "path", sys.path)
     assert runpy.run_path(str(REPOSITORY / "scripts" / "experiments" / "__main__.py"))["main"]() == 0
     text = (tmp_path / "report.md").read_text()
     assert "alfpgm-figures2-4" in text and f"- version: svmtool {__version__}" in text and "- machine: " in text
