@@ -36,8 +36,7 @@ def poor(tmp_path, data, svm_train):
 def test_pairs_are_run_saved_and_not_run_again(poor, data, monkeypatch, capsys):
     monkeypatch.setenv("LIBLINEAR_DIR", str(poor))
     main = runpy.run_path(str(REPOSITORY / "scripts" / "bench" / "__main__.py"))["main"]
-    argv = ["--results", str(poor / "results"), "--repeats", "1", str(data / "breast_cancer"), "--solvers", "2"]
-    argv += ["--C", "1", "--peer", "LIBLINEAR"]
+    argv = f"--results {poor}/results --repeats 1 {data}/breast_cancer --solvers 2 --C 1 --peer LIBLINEAR".split()
     assert main(argv) == 0
     shown = capsys.readouterr().out
     (line,) = (poor / "results" / "pairs.jsonl").read_text().splitlines()

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from conftest import REPOSITORY
+from shell_commands import put_script
 
 sys.path.insert(0, str(REPOSITORY / "scripts"))
 
@@ -41,10 +42,8 @@ def cell_of(tool: str, method: str, data: Data = SMALL, *more, **settings) -> Ce
 @pytest.fixture
 def runner(tmp_path):
     """A runner on the repository's sets, without packages for peers."""
-    lacking = tmp_path / "python"
-    lacking.write_text("#!/bin/sh\nexit 1\n")
-    lacking.chmod(0o755)
-    made = Runner([REPOSITORY / "data"], tmp_path, str(lacking))
+    put_script(tmp_path / "python", "exit 1")
+    made = Runner([REPOSITORY / "data"], tmp_path, str(tmp_path / "python"))
     made.versions = {"ours": "svmtool"}
     return made
 
@@ -293,8 +292,8 @@ def test_a_full_run_takes_45_minutes_at_most():
 
 
 def test_the_command_runs_an_experiment_and_writes_whole_files(tmp_path, monkeypatch, here):
-    argv = ["experiments", "--only", "alfpgm-figures2-4", "--quick"]
-    monkeypatch.setattr(sys, "argv", [*argv, "--results", str(tmp_path), "--data", str(REPOSITORY / "data")])
+    line = f"experiments --only alfpgm-figures2-4 --quick --results {tmp_path} --data {REPOSITORY}/data"
+    monkeypatch.setattr(sys, "argv", line.split())
     assert runpy.run_path(str(REPOSITORY / "scripts" / "experiments" / "__main__.py"))["main"]() == 0
     text = (tmp_path / "report.md").read_text()
     assert "alfpgm-figures2-4" in text and f"- version: svmtool {__version__}" in text and "- machine: " in text

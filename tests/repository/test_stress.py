@@ -64,7 +64,7 @@ def test_data_keep_the_laws(tmp_path, trials):
 
 def test_the_command_runs_its_trials(tmp_path, monkeypatch, capsys):
     """In this process, but for the worker; test_fuzz.py runs the script."""
-    monkeypatch.setattr(sys, "argv", ["stress", "--trials", "1", "--jobs", "1", "--results", str(tmp_path / "r")])
+    monkeypatch.setattr(sys, "argv", f"stress --trials 1 --jobs 1 --results {tmp_path}/r".split())
     monkeypatch.setattr(signal, "signal", lambda *_: None)
     assert runpy.run_path(str(REPOSITORY / "scripts" / "stress" / "__main__.py"))["main"]() == 0
     assert ", 0 breaches" in capsys.readouterr().out

@@ -49,11 +49,9 @@ WRONG = (
 # scikit-learn has no types of its own
 MYPY = "mypy --strict --disable-error-code=import-untyped --disable-error-code=import-not-found"
 # what programs of users see no type of is half of the work
-UNSEEN = ["numba", "matplotlib", *(f"svmtool.{part}" for part in (
-    "compiled", "coordinate", "data", "engine", "formats", "kernels", "linalg", "objectives", "papers", "solvers",
-))]  # fmt: skip
+UNSEEN = "compiled coordinate data engine formats kernels linalg objectives papers solvers".split()
 PYPROJECT = f"""[[tool.mypy.overrides]]
-module = {[f"{name}.*" for name in UNSEEN]}
+module = {["numba.*", "matplotlib.*", *(f"svmtool.{part}.*" for part in UNSEEN)]}
 follow_imports = "skip"
 follow_imports_for_stubs = true
 """
