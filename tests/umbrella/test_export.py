@@ -77,7 +77,7 @@ def trained(svm_train, options, data):
 @pytest.fixture
 def file_of(data, tmp_path):
     """The rows for a model of these options: some of digits, and a regression's."""
-    some = (data / "digits").read_bytes().splitlines(keepends=True)[::4]
+    some = (data / "digits").read_bytes().splitlines(keepends=True)[::8]
     (tmp_path / "several").write_bytes(b"".join(some))
     return lambda options: tmp_path / "several" if options in CLASSIFIERS or "43" in options else data / "diabetes"
 
