@@ -64,7 +64,7 @@ def test_a_resized_window_stays_whole(tmp_path):
         length = columns - 1
         lines = screen.until(lambda lines: [len(line) for line in lines[-2:]] == [length] * 2 or columns < 30)  # noqa: B023
         screen.send(b"fold\n")
-        screen.read(0.8)
+        screen.read(0.6)
         screen.settle()
         lines = screen.lines()
         with case_of(columns):
@@ -111,10 +111,9 @@ def test_ctrl_c_leaves_one_line(tmp_path):
 def test_a_process_in_the_background_draws_nothing(tmp_path):
     job = 'import subprocess, sys; line = \'set -m; "$0" "$@" & wait\'\n'
     job += "subprocess.run(['sh', '-c', line, sys.executable, *sys.argv[1:]])"
-    code = "import time; from svmtool import progress\nwith progress.shown(): time.sleep(1.5)"
-    screen = Screen(["-c", job, "-c", code], tmp_path, stdout=True)
+    code = "import time; from svmtool import progress\nwith progress.shown(): time.sleep(1.0)"
+    screen, front = Screen(["-c", job, "-c", code], tmp_path, stdout=True), Screen(["-c", code], tmp_path)
     assert screen.end()[::2] == (0, []) and b"working" not in screen.seen
-    front = Screen(["-c", code], tmp_path)
     assert front.end()[::2] == (0, []) and b"working" in front.seen
 
 

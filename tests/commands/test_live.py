@@ -72,8 +72,7 @@ def test_signals_that_come_again(ignored, folder):
         assert process.stdout.readline()
         for _ in range(3):
             process.send_signal(signal.SIGINT)
-        if ignored:
-            assert process.stdout.readline() and process.poll() is None
+        if ignored:  # else the status is that of Ctrl-C
             process.send_signal(signal.SIGTERM)
         _, err = process.communicate(timeout=120)
     finally:
@@ -109,7 +108,7 @@ def test_a_pipe_that_nobody_reads(folder):
     try:
         while process.poll() is None and not (folder / "begun").exists():
             time.sleep(0.1)
-        time.sleep(3.0)  # the first line waits
+        time.sleep(1.5)  # the first line waits
         process.send_signal(signal.SIGTERM)
         assert process.stderr.readline() == KEEPS
         time.sleep(1.1 * interruption.PATIENCE_SECONDS)

@@ -88,9 +88,12 @@ def test_a_one_class_svm_of_rows_on_one_side_of_the_origin(nu, weighted, weights
     assert found.model.rho == pytest.approx(expected.model.rho, rel=1e-3)
 
 
-@every_number
+@pytest.mark.parametrize("number", NUMBERS[::2])
 def test_lost_blocks_cost_time_and_no_answer(number):
-    """At every request from the first to the last, and again while the layout is set after a loss."""
+    """At requests from the first to the last, and again while the layout is set after a loss.
+
+    Each other number loses its blocks once in test_rows_with_weights.
+    """
     settings, text = settings_of(number, C=0.1, loss_power=1.0 if number in (30, 31) else 2.0), numbers_text(2)
     whole = Here(cut(text, 3))
     expected = far(whole, settings)

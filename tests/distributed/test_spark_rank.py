@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from spark_blocks import cut, far, numbers_text, parse, same, settings_of
+from spark_blocks import Here, cut, far, numbers_text, parse, same, settings_of
 
 from svmtool.distributed import rank
 from svmtool.distributed.block import Block
@@ -133,10 +133,9 @@ def test_lost_ranks_cost_time_and_no_answer():
     first, places = topology(size)
     middle = next(index for index in range(size) if places[index][0] is not None and places[index][1])
     leaf = next(index for index in range(size) if places[index][0] is not None and not places[index][1])
-    with contextlib.closing(Threads(blocks_of(text, size), size)) as ranks:
-        expected = far(ranks, settings)
-        passes = ranks.costs.passes
-    half, late = passes // 2, passes - 2
+    whole = Here(cut(text, size))
+    expected = far(whole, settings)
+    half, late = whole.asked // 2, whole.asked - 2
     deaths = [(0, first[0], 1), (1, first[3], 2), (2, leaf, 4), (3, middle, half), (3, first[5], half), (4, 79, late)]
     with contextlib.closing(Threads(blocks_of(text, size), size, deaths)) as ranks:
         found = far(ranks, settings)

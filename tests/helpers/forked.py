@@ -10,6 +10,9 @@ import marshal
 import posix
 import sys
 
+# Words of modules that a command imports itself: they receive signals, or load what no command does.
+LEFT_OUT = {"start", "entry", "__main__", "sklearn", "compat", "distributed", "spark", "build", "power_table"}
+
 
 def main() -> int:
     server = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
@@ -24,19 +27,22 @@ def main() -> int:
 def serve(path: str) -> None:
     """Fork for each command until standard input, a pipe, ends."""
     import contextlib
+    import gc
     import importlib
     import os
+    import pathlib
     import select
     import signal
     import socket
 
-    umbrella = "group inspect convert export report".split()
-    ours = [f"cli.{name}" for name in ("predict.command", "scale", "train", *(f"umbrella.{name}" for name in umbrella))]
-    ours += ["training.linear", "data.label_sets", "engine.interior", "solvers.shared.incumbent", "papers.running"]
-    for name in [*(f"svmtool.{name}" for name in ours), "matplotlib.figure", "matplotlib.backends.backend_svg"]:
-        with contextlib.suppress(ImportError):  # matplotlib may be absent
+    repository = pathlib.Path(__file__).parents[2]
+    ours = [path.relative_to(repository).with_suffix("").parts for path in (repository / "svmtool").rglob("*.py")]
+    names = [".".join(words) for words in ours if not {*words} & LEFT_OUT]
+    for name in [*names, "jinja2", "matplotlib.figure", "matplotlib.backends.backend_svg"]:
+        with contextlib.suppress(ImportError):  # what an extra has may be absent
             importlib.import_module(name)
 
+    gc.freeze()  # a command searches only what it makes itself for garbage
     woken, wake = os.pipe()
     os.set_blocking(wake, False)
     signal.set_wakeup_fd(wake)

@@ -10,8 +10,9 @@ from conftest import REPOSITORY
 
 FOLDER = REPOSITORY / "docs" / "examples"
 PROGRAMS = sorted(path.stem for path in FOLDER.glob("*.py"))
-# with more than 3 seconds of work
-LONG = {"certified_labels", "embeddings", "figure1", "forgetting", "l1_path", "larger_than_memory", "many_labels"}
+# with more than 2 seconds of work
+LONG = {"audit_model", "certified_labels", "embeddings", "figure1", "forgetting", "l1_path", "larger_than_memory"}
+LONG |= {"many_labels", "thresholds"}
 
 
 @pytest.mark.parametrize(

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import pickle
+import runpy
+import signal
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import scipy.sparse
 from conftest import REPOSITORY
+from shell_commands import put_script
 
 sys.path.insert(0, str(REPOSITORY / "scripts"))
 
 import svmtool
-from experiments import certify, report, sets, studies
+from experiments import certify, child, report, sets, studies
 from experiments.declare import Cell, Data, Dataset, Experiment, Finding, Outcome
 from experiments.measures import OURS, leasts, quicker, reached
 from experiments.problem import Fitted
@@ -28,7 +33,6 @@ from svmtool.api.solver_choice import OPTION_OF
 SMALL = Data("breast_cancer", rows=60, unit=True, bias=True)
 NORMAL = Data("breast_cancer", unit=True, normal=-1)
 EXPERIMENTS = studies.all_of_them()
-VERSIONS: dict[str, str] = {}  # of the tools, which all runners here ask for once
 
 
 def cell_of(tool: str, method: str, data: Data = SMALL, *more, **settings) -> Cell:
@@ -38,12 +42,28 @@ def cell_of(tool: str, method: str, data: Data = SMALL, *more, **settings) -> Ce
 @pytest.fixture
 def runner(tmp_path):
     """A runner on the repository's sets, without packages for peers."""
-    lacking = tmp_path / "python"
-    lacking.write_text("#!/bin/sh\nexit 1\n")
-    lacking.chmod(0o755)
-    made = Runner([REPOSITORY / "data"], tmp_path, str(lacking))
-    made.versions = VERSIONS
+    put_script(tmp_path / "python", "exit 1")
+    made = Runner([REPOSITORY / "data"], tmp_path, str(tmp_path / "python"))
+    made.versions = {"ours": "svmtool"}
     return made
+
+
+@pytest.fixture
+def here(monkeypatch):
+    """Cells run in this process, which has loaded what they need."""
+
+    def run(argv, stdout=None, **others):
+        if "-m" not in argv:
+            return subprocess.run(argv, **others)
+        monkeypatch.setattr(sys, "argv", argv[2:])
+        with contextlib.redirect_stdout(stdout):
+            child.main()
+        return subprocess.CompletedProcess(argv, 0)
+
+    monkeypatch.setattr(child.resource, "setrlimit", lambda *_: None)
+    monkeypatch.setattr("experiments.runner.subprocess", SimpleNamespace(**{**vars(subprocess), "run": run}))
+    yield
+    signal.setitimer(signal.ITIMER_REAL, 0.0)  # of a cell that failed
 
 
 def test_linear_answers_are_evaluated_as_by_a_loop_over_rows():
@@ -81,7 +101,7 @@ def test_a_finished_cell_is_not_run_again_and_a_new_one_is(runner, monkeypatch):
     assert runner.run(cell).words == "new"
 
 
-def test_steps_over_costs_and_rows_are_separate_problems(runner):
+def test_steps_over_costs_and_rows_are_separate_problems(runner, here):
     over_costs = runner.run(cell_of("ours", "-s 2", SMALL, "squared", {"tolerance": 1e-8}, (0.1, 1.0), "C", folds=3))
     over_rows = runner.run(cell_of("ours", "-s 2", SMALL, "squared", {"tolerance": 1e-8, "C": 0.1}, (20, 60), "rows"))
     assert [s["gap"] <= 1e-8 for s in over_costs.steps + over_rows.steps] == [True] * 4
@@ -113,7 +133,7 @@ def test_absent_tools_and_data_are_reported(runner):
     assert data.ended == "absent" and "no_such_set" in data.words
 
 
-def test_a_papers_run_records_its_iterates_and_ends_before_its_limit(runner):
+def test_a_papers_run_records_its_iterates_and_ends_before_its_limit(runner, here):
     done = runner.run(cell_of("ours", "-s 40", SMALL, "squared"))
     trace = done.last["trace"]
     assert done.ended == "done" and trace[-1][1] == pytest.approx(done.last["objective"], rel=1e-6)
@@ -154,7 +174,7 @@ def test_other_classes_are_thinned_and_not_trained_on(tmp_path):
     assert len(fewer) == 30 and np.array_equal(same.data, T.data)
 
 
-def test_kernel_cells_tell_of_training_rows_areas_and_rejected_rows(runner):
+def test_kernel_cells_tell_of_training_rows_areas_and_rejected_rows(runner, here):
     ours = runner.run(cell_of("ours", "kernel -s 0", SMALL, "hinge", {"C": 10.0, "gamma": 1.0}, (1e-6,)))
     assert ours.last["rows"] == 60 and 0 < ours.last["support"] <= 60 and ours.last["training_error"] < 0.2
     asked = {"theta": 0.1, "method": "fast"}
@@ -271,11 +291,10 @@ def test_a_full_run_takes_45_minutes_at_most():
     assert sum(e.budget for e in EXPERIMENTS.values()) <= 45 * 60
 
 
-def test_the_command_runs_an_experiment_and_writes_whole_files(tmp_path):
-    argv = [sys.executable, REPOSITORY / "scripts" / "experiments", "--only", "alfpgm-figures2-4", "--quick"]
-    argv += ["--results", tmp_path, "--data", REPOSITORY / "data"]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
+def test_the_command_runs_an_experiment_and_writes_whole_files(tmp_path, monkeypatch, here):
+    line = f"experiments --only alfpgm-figures2-4 --quick --results {tmp_path} --data {REPOSITORY}/data"
+    monkeypatch.setattr(sys, "argv", line.split())
+    assert runpy.run_path(str(REPOSITORY / "scripts" / "experiments" / "__main__.py"))["main"]() == 0
     text = (tmp_path / "report.md").read_text()
     assert "alfpgm-figures2-4" in text and f"- version: svmtool {__version__}" in text and "- machine: " in text
     assert "Iterations by p:" in text and not [f for f in tmp_path.rglob("*") if "partial" in f.name]

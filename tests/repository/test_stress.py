@@ -6,16 +6,15 @@ Seeds are fixed, no time limit selects the trials, and no other program is run, 
 from __future__ import annotations
 
 import math
-import os
+import runpy
 import signal
-import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
 from conftest import REPOSITORY, SHARED
 from optima import Problem, optimum
+from stress_job import sleepy
 
 sys.path.insert(0, str(REPOSITORY / "scripts"))
 
@@ -63,10 +62,12 @@ def test_data_keep_the_laws(tmp_path, trials):
     assert {k % COUNT for k in CHOSEN[""]} == set(range(COUNT))
 
 
-def test_the_command_runs_its_trials(tmp_path):
-    line = [sys.executable, str(REPOSITORY / "scripts" / "stress"), "--trials", "1", "--jobs", "1"]
-    done = subprocess.run([*line, "--results", str(tmp_path / "r")], capture_output=True, text=True)
-    assert done.returncode == 0 and ", 0 breaches" in done.stdout, done.stdout + done.stderr
+def test_the_command_runs_its_trials(tmp_path, monkeypatch, capsys):
+    """In this process, but for the worker; test_fuzz.py runs the script."""
+    monkeypatch.setattr(sys, "argv", f"stress --trials 1 --jobs 1 --results {tmp_path}/r".split())
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    assert runpy.run_path(str(REPOSITORY / "scripts" / "stress" / "__main__.py"))["main"]() == 0
+    assert ", 0 breaches" in capsys.readouterr().out
 
 
 ROWS = 30
@@ -122,19 +123,6 @@ def test_each_law_can_be_broken():
     seen, _ = seen_as(w, value * 1.1, value * 1.05)
     assert laws.bound_holds(laws.SAME, seen, value, 0.0, "x").words
     assert not laws.bound_holds(laws.SAME, seen, value * 1.05, 0.0, "x").words
-
-
-def sleepy(announce, folder, kind: str) -> str:
-    """A job that ends, hangs, fails or takes its process with it."""
-    announce(0.3, family="f", solver="s", argv=[kind])
-    end = time.monotonic() + 60
-    while kind == "hang" and time.monotonic() < end:
-        pass
-    if kind == "crash":
-        os.kill(os.getpid(), signal.SIGSEGV)
-    if kind == "fault":
-        raise ValueError("a fault of the job")
-    return kind
 
 
 def test_a_worker_that_hangs_or_crashes_is_replaced_and_reported(tmp_path):

@@ -12,6 +12,6 @@ for p in 0.2 0.05 0.01; do
   echo "$p $mse"
 done | sort -k2,2n > sweep
 best=$(head -n 1 sweep | cut -d ' ' -f 1)
-train -q -s 13 -p $best -c 1 -B 1 -v 5 train.part
+train -q -s 13 -p $best -c 1 -B 1 -v 3 train.part
 predict test model.$best out
 test "$(wc -l < out)" -eq "$(wc -l < test)"

@@ -10,4 +10,4 @@ for m in primal dual; do
   predict all $m $m.out | head -n 1
 done
 paste -d ' ' primal.out dual.out | awk '{ d = $1 - $2; if (d * d > 1e-4) bad = 1 } END { if (!bad) print "agree" }'
-train -C -s 11 -v 3 -c 256 -q all | tail -n 1 | cut -d ' ' -f 1-2
+train -C -s 11 -v 3 -c 512 -q all | tail -n 1 | cut -d ' ' -f 1-2

@@ -76,12 +76,10 @@ def trained(svm_train, options, data):
 
 @pytest.fixture
 def file_of(data, tmp_path):
-    """The rows for a model of these options: for classifiers, some of digits."""
-    some = (data / "digits").read_bytes().splitlines(keepends=True)[::4]
+    """The rows for a model of these options: some of digits, and a regression's."""
+    some = (data / "digits").read_bytes().splitlines(keepends=True)[::8]
     (tmp_path / "several").write_bytes(b"".join(some))
-    return lambda options: (
-        tmp_path / "several" if options in CLASSIFIERS else data / ("digits" if "43" in options else "diabetes")
-    )
+    return lambda options: tmp_path / "several" if options in CLASSIFIERS or "43" in options else data / "diabetes"
 
 
 @pytest.mark.parametrize("options", CLASSIFIERS + OTHERS, ids=" ".join)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -10,6 +11,9 @@ import sys
 
 import pytest
 import shell_commands
+from conftest import REPOSITORY
+
+from svmtool.cli.umbrella.group import ORDER, PASSED_ON
 
 
 @pytest.fixture
@@ -29,6 +33,11 @@ def test_help_lists_every_subcommand(svmtool):
     for name in ("train", "predict", "scale", "inspect", "completion"):
         assert f"\n  {name} " in out
     assert "..." not in out.partition("Commands:")[2], "a summary is cut off"
+
+
+def test_the_page_of_tools_names_every_subcommand():
+    page = (REPOSITORY / "docs" / "tools.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `svmtool ([a-z]+)", page, re.MULTILINE)) == set(ORDER) - set(PASSED_ON)
 
 
 def test_no_arguments_print_the_usage_and_exit_with_1():
