@@ -271,9 +271,13 @@ class ProximalSteps:
         return np.flatnonzero(used), whole
 
     def _next_kind(self, epoch: float, matrix: float) -> str:
-        """The kind of the next step: what has gained the most for its work, where the other's rate doubles."""
+        """The kind of the next step: what has gained the most for its work, where the other's rate doubles.
+
+        Where the fall of f is round-off, which says nothing, a model.
+        """
         o = self.objective
-        if not o.has_epochs or (matrix <= epoch + o.turning_work and not self._short):
+        at_end = abs(self._fall) <= NEWTON_RTOL
+        if not o.has_epochs or at_end or (matrix <= epoch + o.turning_work and not self._short):
             return "model"
         if self._rates["epochs"] == np.inf:
             return "epochs"
