@@ -8,6 +8,7 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -101,7 +102,7 @@ class Column:
     def within(self, start: int, stop: int, first: int) -> np.ndarray:
         """The places from start, a multiple of 8, to stop, of which `first` is the first among all, less start."""
         if self.places.dtype == np.int32:
-            return self.places[first : np.searchsorted(self.places, stop)] - start
+            return self.places[first : self.places.searchsorted(np.int32(stop))] - start
         return np.flatnonzero(np.unpackbits(self.places[start // 8 : -(-stop // 8)], count=stop - start))
 
 
@@ -119,6 +120,7 @@ class Columns:
         """Whether all weights are."""
         return all(bool(np.all(np.isfinite(column.values[:]))) for column in self.columns)
 
+    @cached_property
     def counts(self) -> np.ndarray:
         """How many weights each feature has, i8[n]."""
         found = np.zeros(len(self), np.int64)
@@ -131,15 +133,21 @@ class Columns:
         from scipy.sparse import csc_matrix
 
         n, k = self.shape
-        before, first = np.cumsum(self.counts()), [0] * k
+        before, first = np.cumsum(self.counts), [0] * k
+        packed = [column.places for column in self.columns if column.places.dtype == np.uint8]
         start = 0
         while start < n:
             held = before[start - 1] if start else 0
             stop = int(np.searchsorted(before, held + PIECE_VALUES, side="right"))
             stop = min(max(stop - stop % 8, start + 8), n)
             places, values, indptr = [], [], np.zeros(k + 1, np.int64)
+            bits = np.array([some[start // 8 : -(-stop // 8)] for some in packed], np.uint8).reshape(len(packed), -1)
+            there = np.unpackbits(bits, axis=1, count=stop - start).view(bool)
+            at = there.reshape(-1).nonzero()[0] % (stop - start)
+            of_packed = iter(np.split(at, np.cumsum(there.sum(axis=1))))
             for c, column in enumerate(self.columns):
-                places.append(column.within(start, stop, first[c]))
+                sparse = column.places.dtype == np.int32
+                places.append(column.within(start, stop, first[c]) if sparse else next(of_packed))
                 indptr[c + 1] = indptr[c] + len(places[-1])
                 values.append(column.values[first[c] : first[c] + len(places[-1])])
                 first[c] += len(places[-1])
@@ -149,7 +157,7 @@ class Columns:
 
     def by_feature(self) -> SparseWeights:
         """All weights in the other order."""
-        indptr = np.concatenate(([0], np.cumsum(self.counts())))
+        indptr = np.concatenate(([0], np.cumsum(self.counts)))
         found = SparseWeights(indptr, np.empty(indptr[-1], np.int32), np.empty(indptr[-1]), self.shape[1])
         at = 0
         for piece in self.pieces():

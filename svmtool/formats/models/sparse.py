@@ -28,7 +28,7 @@ def write(path: str, model: LinearModel) -> None:
     """Write a LinearModel atomically; ModelError if it contains a non-finite number."""
     refuse_overflow(model)
     W = model.W if hasattr(model.W, "pieces") else by_feature(model.W)
-    counts = np.diff(W.indptr) if isinstance(W, SparseWeights) else W.counts()
+    counts = np.diff(W.indptr) if isinstance(W, SparseWeights) else W.counts
     total = int(counts.sum())
     texts = {"header": header_text(model).encode(), "notes": notes_text(model.notes)}
     with replacing(path, "can't save model to file") as file, zipfile.ZipFile(file, "w") as archive:
