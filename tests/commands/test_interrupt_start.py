@@ -113,7 +113,8 @@ def test_while_the_thread_that_answers_begins_or_ends(tmp_path):
     """Before it receives signals, and when it has stopped: the main thread answers."""
     (tmp_path / "d").write_text("1 1:1\n-1 1:-1\n")
     for moment in ("fd != -1", "fd == -1"):
-        code = "import _signal\nreal = _signal.set_wakeup_fd\ndef wakeup(fd, **k):\n    if fd == -1: old = real(fd, **k)\n"
+        code = "import _signal\nreal = _signal.set_wakeup_fd\n"
+        code += "def wakeup(fd, **k):\n    if fd == -1: old = real(fd, **k)\n"
         code += f"    if {moment}: " + SELF + "    return old if fd == -1 else real(fd, **k)\n"
         code += "_signal.set_wakeup_fd = wakeup\nfrom svmtool.cli.train import main\n"
         done = run(code + "sys.exit(main(['-q', '-t', '2', 'd', 'm']))", tmp_path)
