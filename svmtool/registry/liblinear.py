@@ -37,7 +37,7 @@ LOGISTIC_PAPER = "Lin, Weng and Keerthi, Trust Region Newton Method for Large-Sc
 LOGISTIC_PAPER += "JMLR 9 (2008) 627-650: truncated Newton steps, with the line search of "
 LOGISTIC_PAPER += MFN_PAPER.rstrip(": ")
 YUAN = "Yuan, Ho and Lin, An Improved GLMNET for L1-regularized Logistic Regression, JMLR 13 (2012) 1999-2030: "
-YUAN += "proximal Newton (Algorithm 1) with working sets"
+YUAN += "proximal Newton (Algorithm 1)"
 GRADIENT_RULE = (
     "|f'(w)| <= e * max(1, min(pos, neg)) / l * |f'(0)|, where pos and neg are the numbers of rows of the two classes "
     "and l is their sum (LIBLINEAR's rule for -s {}; default -e [eps])"

@@ -286,10 +286,11 @@ class ProximalSteps:
         return kind
 
     def _epochs_on_f(self, chosen: np.ndarray) -> np.ndarray:
-        """A step by epochs of coordinate descent on f, about as long as that by the last model."""
+        """A step by epochs of coordinate descent on f: about as long as that by the last model, within the budget."""
         o, c = self.objective, self.contest
         w, z, first, epoch = o.w.copy(), o.losses.z.copy(), None, o.descent_work(chosen)
-        for _ in range(max(FIRST_EPOCHS, int(self._spent["model"] / epoch))):
+        most = max(FIRST_EPOCHS, int(self._spent["model"] / epoch))
+        for _ in range(int(min(most, max(c.monitor.work_left / epoch, 1.0)))):
             total = o.epoch(self._random.permutation(chosen), w, z)
             self.work += epoch
             first = total if first is None else first
