@@ -66,8 +66,8 @@ MAX_VISITS = 5000.0  # visits to each row after which Newton steps go on alone
 # Epochs: first evaluation of the gap, in visits; later ones after REMAINING_SHARE of the visits still expected, at
 # least MIN_BETWEEN and at most MAX_BETWEEN of those so far
 FIRST_EVALUATION, REMAINING_SHARE, MIN_BETWEEN, MAX_BETWEEN = 4.0, 0.8, 2.0, 0.5
-# Weight of the earlier values in the running mean of the rule's measure, which varies much; epochs, and one in so many
-# of all, over which its fall is measured
+# Weight of the earlier values, an epoch, in the running mean of the rule's measure, which varies much; calls, and one in
+# so many of all, over which its fall is measured
 SMOOTHING, RECENT = 0.9, 4
 FIRST_PRODUCTS = 10  # most of the first direction from zero weights; usual number up to a rule for the gradient
 BETTER = 0.999  # factor of the least gap that counts as a smaller one
@@ -270,6 +270,7 @@ class Epochs:
         rest = (self.last if c.monitor.max_iter is None else min(self.last, c.monitor.max_iter)) - descent.count
         until = min(self.next, descent.visits + CALL_NONZEROS / max(stored_rows(c.objective.rows).nnz, 1))
         range_tol = self.tolerance if self.measure == "pg_range" else -1.0
+        before = descent.count
         work = descent.run(max(rest, 1) if self.measure == "pg_range" else 1, range_tol, until)
         self.work += work
         c.monitor.spend(work)
@@ -277,7 +278,8 @@ class Epochs:
             self.calls += 1
             self.mean += (descent.w - self.mean) / self.calls
         measure = max(getattr(descent, self.measure), 1e-300)
-        self.measures.append(self.measures[-1] ** SMOOTHING * measure ** (1.0 - SMOOTHING))
+        earlier = SMOOTHING ** (descent.count - before)
+        self.measures.append(self.measures[-1] ** earlier * measure ** (1.0 - earlier))
         self.costs.append(self.work)
         if c.monitor.due():
             c.monitor.note(descent.primal_value(), descent.dual_value(), epochs=descent.count)
