@@ -104,6 +104,18 @@ def test_python_examples_print_what_is_shown(page, tmp_path, monkeypatch):
     assert runner.summarize().failed == 0
 
 
+def test_every_estimator_and_function_is_on_the_page_of_python():
+    pytest.importorskip("sklearn", reason="needs scikit-learn: pip install 'svmtool[sklearn]'")
+    import svmtool.sklearn
+
+    page = text_of(PYTHON)
+    code = "".join(re.findall(r"```python\n(.*?)```", page, re.DOTALL))
+    for name in svmtool.sklearn.__all__:
+        assert re.search(rf"\b{name}\(", code) and f"`{name}`" in page, name
+    for name in svmtool.__all__:
+        assert name == "Fit" or f"svmtool.{name}(" in code, name
+
+
 def test_commands_on_spark_run(shell):
     if without_spark():
         pytest.skip(without_spark())
