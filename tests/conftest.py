@@ -75,7 +75,7 @@ def pytest_collection():
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """Set the markers that follow from a test's file, fixtures and parameters."""
-    # Without constants of all sources as examples: Hypothesis would parse the sources, which takes longer than its tests.
+    # Without constants of all sources as examples: to parse the sources takes longer than all tests by Hypothesis.
     if providers := sys.modules.get("hypothesis.internal.conjecture.providers"):
         providers._get_local_constants = lambda: providers.GLOBAL_CONSTANTS
     grids: dict[str, dict[pytest.Item, frozenset]] = {}

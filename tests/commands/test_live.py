@@ -40,15 +40,16 @@ def folder(tmp_path_factory) -> Path:
 
 # As `python -m svmtool`, with the first line after a tenth of a second.
 SOON = "from svmtool import __main__; from svmtool.training import interruption, lines; lines.FIRST_SECONDS = 0.1; "
+SOON += "interruption.PATIENCE_SECONDS = {}; __main__.main()"
 
 
-def begin(folder: Path, *argv, ignored: bool = False, out: int = subprocess.PIPE, more: str = "") -> subprocess.Popen:
+def begin(folder: Path, *argv, ignored: bool = False, out: int = subprocess.PIPE, patience: float = 2.0):
     def ignore() -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     return subprocess.Popen(
-        [sys.executable, "-c", f"{SOON}{more}__main__.main()", "train", "-c", "1e6", "--gap", "1e-300", *map(str, argv)], cwd=folder,
-        stdout=out, stderr=subprocess.PIPE, text=True, preexec_fn=ignore if ignored else None,
+        [sys.executable, "-c", SOON.format(patience), "train", "-c", "1e6", "--gap", "1e-300", *map(str, argv)],
+        cwd=folder, stdout=out, stderr=subprocess.PIPE, text=True, preexec_fn=ignore if ignored else None,
     )  # fmt: skip
 
 
@@ -108,7 +109,7 @@ def test_a_pipe_that_nobody_reads(folder):
             while True:
                 os.write(writer, b"x" * size)
     os.set_blocking(writer, True)
-    process = begin(folder, "-s", 3, "--solver-log", "begun", "d", "m", out=writer, more=f"interruption.PATIENCE_SECONDS = {patience}; ")
+    process = begin(folder, "-s", 3, "--solver-log", "begun", "d", "m", out=writer, patience=patience)
     try:
         while process.poll() is None and not (folder / "begun").exists():
             time.sleep(0.1)
