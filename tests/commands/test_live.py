@@ -44,12 +44,10 @@ SOON += "interruption.PATIENCE_SECONDS = {}; __main__.main()"
 
 
 def begin(folder: Path, *argv, ignored: bool = False, out: int = subprocess.PIPE, patience: float = 2.0):
-    def ignore() -> None:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-
+    ignore = (lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)) if ignored else None
     return subprocess.Popen(
         [sys.executable, "-c", SOON.format(patience), "train", "-c", "1e6", "--gap", "1e-300", *map(str, argv)],
-        cwd=folder, stdout=out, stderr=subprocess.PIPE, text=True, preexec_fn=ignore if ignored else None,
+        cwd=folder, stdout=out, stderr=subprocess.PIPE, text=True, preexec_fn=ignore,
     )  # fmt: skip
 
 
