@@ -18,7 +18,7 @@ NUMBER_WIDTH = 40  # points
 LARGEST = 1e300  # numbers beyond it are drawn there
 BAR_HEIGHT = 0.22  # inches, with the space to the next one
 # Text stays text, a name with $ is no formula, and equal pictures are equal files.
-SETTINGS = {"svg.fonttype": "none", "svg.hashsalt": "svmtool", "text.parse_math": False}
+SETTINGS = {"svg.fonttype": "none", "svg.hashsalt": "svmtool", "text.parse_math": False, "figure.autolayout": False}
 NO_DATE = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
 
 
@@ -88,7 +88,8 @@ def _drawn(
     import warnings
 
     import matplotlib
-    from matplotlib.figure import Figure  # the canvas is chosen by the kind of file: no display is needed
+    from matplotlib.backend_bases import get_registered_canvas_class
+    from matplotlib.figure import Figure
 
     out = io.BytesIO()
     with matplotlib.rc_context(), warnings.catch_warnings():
@@ -98,7 +99,10 @@ def _drawn(
         matplotlib.rcParams.update(SETTINGS)
         warnings.filterwarnings("ignore", "Glyph")  # of a name, which the font lacks
         figure = Figure(figsize=size, layout="constrained")
+        get_registered_canvas_class(kind)(figure)  # by the kind of file: no display is needed
         fill(figure)
+        figure.get_layout_engine().execute(figure)
+        figure.set_layout_engine(None)  # with a layout left to do, savefig draws everything twice
         figure.savefig(out, format=kind, dpi=130, metadata=facts, transparent=of_page)
     return out.getvalue()
 

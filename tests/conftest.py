@@ -75,6 +75,9 @@ def pytest_collection():
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """Set the markers that follow from a test's file, fixtures and parameters."""
+    # Without constants of all sources as examples: to parse the sources takes longer than all tests by Hypothesis.
+    if providers := sys.modules.get("hypothesis.internal.conjecture.providers"):
+        providers._get_local_constants = lambda: providers.GLOBAL_CONSTANTS
     grids: dict[str, dict[pytest.Item, frozenset]] = {}
     for item in items:
         if item.get_closest_marker("exhaustive") is None:

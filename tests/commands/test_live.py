@@ -38,13 +38,16 @@ def folder(tmp_path_factory) -> Path:
     return path
 
 
-def begin(folder: Path, *argv, ignored: bool = False, out: int = subprocess.PIPE) -> subprocess.Popen:
-    def ignore() -> None:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+# As `python -m svmtool`, with the first line after a tenth of a second.
+SOON = "from svmtool import __main__; from svmtool.training import interruption, lines; lines.FIRST_SECONDS = 0.1; "
+SOON += "interruption.PATIENCE_SECONDS = {}; __main__.main()"
 
+
+def begin(folder: Path, *argv, ignored: bool = False, out: int = subprocess.PIPE, patience: float = 2.0):
+    ignore = (lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)) if ignored else None
     return subprocess.Popen(
-        [sys.executable, "-m", "svmtool", "train", "-c", "1e6", "--gap", "1e-300", *map(str, argv)], cwd=folder,
-        stdout=out, stderr=subprocess.PIPE, text=True, preexec_fn=ignore if ignored else None,
+        [sys.executable, "-c", SOON.format(patience), "train", "-c", "1e6", "--gap", "1e-300", *map(str, argv)],
+        cwd=folder, stdout=out, stderr=subprocess.PIPE, text=True, preexec_fn=ignore,
     )  # fmt: skip
 
 
@@ -97,21 +100,21 @@ def test_validation_says_what_is_lost(folder):
 def test_a_pipe_that_nobody_reads(folder):
     """Lines that wait for a reader keep no signal from its answer, and none from its effect."""
     (folder / "m").unlink(missing_ok=True)
-    reader, writer = os.pipe()
+    patience, (reader, writer) = 0.5, os.pipe()
     os.set_blocking(writer, False)
     for size in (4096, 1):
         with contextlib.suppress(BlockingIOError):
             while True:
                 os.write(writer, b"x" * size)
     os.set_blocking(writer, True)
-    process = begin(folder, "-s", 3, "--solver-log", "begun", "d", "m", out=writer)
+    process = begin(folder, "-s", 3, "--solver-log", "begun", "d", "m", out=writer, patience=patience)
     try:
         while process.poll() is None and not (folder / "begun").exists():
             time.sleep(0.1)
-        time.sleep(1.5)  # the first line waits
+        time.sleep(0.6)  # the first line waits
         process.send_signal(signal.SIGTERM)
         assert process.stderr.readline() == KEEPS
-        time.sleep(1.1 * interruption.PATIENCE_SECONDS)
+        time.sleep(1.2 * patience)
         process.send_signal(signal.SIGTERM)
         _, err = process.communicate(timeout=60)
     finally:

@@ -36,7 +36,7 @@ def possible(number: int, case: str) -> bool:
     return case != "bias" or "-B" in registry.supported_options(registry.find(number))
 
 
-PAIRS = [pair for pair in pairs_in_turn(NUMBERS, [*CASES], 2) if possible(*pair.values)]
+PAIRS = [pair for pair in pairs_in_turn(NUMBERS, [*CASES]) if possible(*pair.values)]
 
 
 @pytest.mark.parametrize(("number", "case"), PAIRS)

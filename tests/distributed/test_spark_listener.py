@@ -1,10 +1,12 @@
-"""Connections between driver and tasks: only those with the key are accepted."""
+"""Connections between driver and tasks: only those with the key are accepted; and the message without pyspark."""
 
 from __future__ import annotations
 
 import contextlib
+import importlib
 import queue
 import socket
+import sys
 import threading
 from multiprocessing import AuthenticationError
 
@@ -67,3 +69,10 @@ def test_another_key_is_refused(opened):
         listener.connect(address, b"l" * 32)
     connects(address, came)
     assert came.empty()
+
+
+def test_without_pyspark_the_import_says_what_to_install(monkeypatch):
+    monkeypatch.delitem(sys.modules, "svmtool.spark", raising=False)
+    monkeypatch.setitem(sys.modules, "pyspark.sql", None)
+    with pytest.raises(ImportError, match=r"pip install 'svmtool\[spark\]'"):
+        importlib.import_module("svmtool.spark")

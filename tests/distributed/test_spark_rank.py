@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import socket
 import threading
 import time
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 from spark_blocks import Here, cut, far, numbers_text, parse, same, settings_of
 
-from svmtool.distributed import rank
+from svmtool.distributed import rank, stage
 from svmtool.distributed.block import Block
 from svmtool.distributed.rank import Rank, topology
 from svmtool.distributed.stage import Ranks
@@ -127,16 +128,22 @@ def test_answers_are_in_the_order_of_the_rows_and_sums_the_same_whenever_they_co
     np.testing.assert_allclose(found[0][0], sum(0.1 * 1.7**k for k in range(size)))
 
 
-def test_lost_ranks_cost_time_and_no_answer():
-    """A child of the driver, an inner rank and a leaf; two at the same time; one while it connects."""
-    settings, text, size = settings_of(2, C=0.01), numbers_text(2, n=320), 80
-    first, places = topology(size)
+def test_lost_ranks_cost_time_and_no_answer(monkeypatch):
+    """A child of the driver, an inner rank and a leaf; two at the same time; one while it connects.
+
+    The tree has three levels, with up to three children each.
+    """
+    settings, text, size = settings_of(2, C=0.01), numbers_text(2, n=160), 16
+    for module in (rank, stage):
+        monkeypatch.setattr(module, "FANOUT", 3)
+    monkeypatch.setattr(rank, "topology", functools.partial(topology, fanout=3))
+    first, places = rank.topology(size)
     middle = next(index for index in range(size) if places[index][0] is not None and places[index][1])
     leaf = next(index for index in range(size) if places[index][0] is not None and not places[index][1])
     whole = Here(cut(text, size))
     expected = far(whole, settings)
     half, late = whole.asked // 2, whole.asked - 2
-    deaths = [(0, first[0], 1), (1, first[3], 2), (2, leaf, 4), (3, middle, half), (3, first[5], half), (4, 79, late)]
+    deaths = [(0, first[0], 1), (1, first[1], 2), (2, leaf, 4), (3, middle, half), (3, first[2], half), (4, 15, late)]
     with contextlib.closing(Threads(blocks_of(text, size), size, deaths)) as ranks:
         found = far(ranks, settings)
         assert 4 <= ranks.costs.restarts <= 5 and not ranks.costs.star

@@ -24,6 +24,7 @@ RANGE = "ERROR: failed to read scaling parameters: PATH:"
 # reader, beginning, repeated text, message
 CASES = [
     (linear.read, "", "a", NO_TEXT),
+    (linear.read, "", "\0", "can't open model file PATH: not a text file: it contains NUL bytes"),
     (linear.read, "", "\n", "can't open model file PATH: not a text file: it contains only blanks"),
     (linear.read, LINEAR, "a", NO_TEXT),
     (linear.read, LINEAR + "1 \n" * 500_000, "a ", WEIGHT + " 500001 is 'a'"),

@@ -91,8 +91,15 @@ def _become(client) -> None:
     sys.stdin, sys.stdout, sys.stderr = (open(fd, mode, closefd=False) for fd, mode in enumerate("rww"))
     sys.argv[:] = ["svmtool", *argv]
     if argv[0] == "-c":
-        exec(argv[1], {"__name__": "__main__"})
-        sys.exit()
+        status = 0
+        try:
+            exec(argv[1], {"__name__": "__main__"})
+        except SystemExit as e:
+            if isinstance(e.code, str):
+                raise
+            status = e.code or 0
+        sys.stdout.flush(), sys.stderr.flush()
+        os._exit(status)  # else Python takes a tenth of a second to free what the server has loaded
     from svmtool import __main__
 
     __main__.main()  # ends the process

@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse
-from both_methods import KERNELS, PRINTED, agree, every_printed, has_costs, named, rows_and_labels, solved
+from both_methods import PRINTED, agree, every_printed, has_costs, rows_and_labels, solved
 from naming import case_of
 from reference import text_of
+from sampling import pairs_in_turn
 
 from svmtool import registry
 from svmtool.api import dumps
@@ -26,7 +27,7 @@ def test_it_agrees_with_the_engine_and_with_itself(row):
     """The same problem by either method, to a smaller tolerance, and put differently."""
     X, y = rows_and_labels(row)
     order, half = np.random.default_rng(1).permutation(len(X)), {"C": 0.5} if has_costs(row) else {}
-    more = {} if row.eps_default is None or not row.optimal else {"eps": 0.01 * row.eps_default}
+    more = {} if row.eps_default is None or not row.optimal else {"eps": 0.1 * row.eps_default}
     records: list[dict] = []
     plain = solved(row, X, y, callback=records.append)
     assert records[-1]["objective"] == pytest.approx(plain.certificate.primal, rel=1e-9)
@@ -37,8 +38,7 @@ def test_it_agrees_with_the_engine_and_with_itself(row):
     agree(plain, solved(row, X, y, **more), solved(row, X, y, "fast"), wide, twice)
 
 
-@pytest.mark.parametrize("row", WITH_KERNEL, ids=named)
-@pytest.mark.parametrize("kernel", [name for name in KERNELS if name != "rbf"])  # of the test above
+@pytest.mark.parametrize(("row", "kernel"), pairs_in_turn(WITH_KERNEL, ["linear", "poly"]))  # rbf: of the test above
 def test_it_agrees_with_the_engine_with_each_kernel(row, kernel):
     X, y = rows_and_labels(row, seed=3)
     agree(solved(row, X, y, kernel=kernel), solved(row, X, y, "fast", kernel))

@@ -55,7 +55,7 @@ def test_pairs_are_run_saved_and_not_run_again(poor, data, monkeypatch, capsys):
 @pytest.mark.process
 def test_a_module_is_run_in_a_process_of_its_own(tmp_path, data):
     options = peers.Options(tmp_path, 100.0)
-    done = peers.named("sklearn.svm.LinearSVC").run(str(data / "breast_cancer"), Problem(2, 0.01), None, options)
+    done = peers.named("svmtool.fit").run(str(data / "breast_cancer"), Problem(2, 0.01), None, options)
     assert done.ended == "yes" and done.seconds > 0.0 and done.peak_mb > 1.0 and done.objective > 0.0
 
 
@@ -106,10 +106,10 @@ def test_sets_are_found_unpacked_and_told_apart(tmp_path):
 
 
 def test_made_sets_are_the_same_every_time_and_have_two_classes(tmp_path):
-    found, again = (sets.made(tmp_path / folder, 0.05) for folder in "ab")
+    found, again = (sets.made(tmp_path / folder, 0.02) for folder in "ab")
     for one, other in zip(found, again, strict=True):
         text = Path(one.path).read_bytes()
-        assert text == Path(other.path).read_bytes() and len(text) >= 5e4, one.name
+        assert text == Path(other.path).read_bytes() and len(text) >= 2e4, one.name
         labels = np.sign(svmlight.read(one.path).labels)
         assert 0.3 < np.mean(labels > 0) < 0.7, one.name
 

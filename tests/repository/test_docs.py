@@ -15,7 +15,6 @@ import pytest
 from conftest import REPOSITORY, without_spark
 from shell_commands import put_commands, put_script, run_in
 
-TESTED_ELSEWHERE = {"python.md", "python-dropins.md"}  # by other test files
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
 PYTHON = REPOSITORY / "docs" / "python.md"
 ROOT_PAGES = [REPOSITORY / name for name in (
@@ -44,8 +43,7 @@ def examples(page: Path) -> list[str]:
 
 def having(*marks: str) -> list:
     """The pages with such blocks."""
-    pages = [p for p in PAGES if p.name not in TESTED_ELSEWHERE]
-    return [pytest.param(p, id=p.name) for p in pages if any(f"<!-- {mark} -->" in text_of(p) for mark in marks)]
+    return [pytest.param(p, id=p.name) for p in PAGES if any(f"<!-- {mark} -->" in text_of(p) for mark in marks)]
 
 
 @pytest.fixture
@@ -102,6 +100,30 @@ def test_python_examples_print_what_is_shown(page, tmp_path, monkeypatch):
             runner.run(example, clear_globs=False)
         names = example.globs
     assert runner.summarize().failed == 0
+
+
+def test_examples_of_the_dropins(tmp_path, monkeypatch, capsys):
+    (tmp_path / "data").symlink_to(REPOSITORY / "data")
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```python\n(.*?)```", text_of(PYTHON.with_name("python-dropins.md")), re.DOTALL)
+    assert len(blocks) == 2
+    for block in blocks:
+        exec(block, {})
+        out = capsys.readouterr().out
+        assert float(re.search(r"^Accuracy = (\S+)% \(\d+/597\) \(classification\)$", out, re.MULTILINE)[1]) > 85
+    assert (tmp_path / "digits.model").exists()
+
+
+def test_every_estimator_and_function_is_on_the_page_of_python():
+    pytest.importorskip("sklearn", reason="needs scikit-learn: pip install 'svmtool[sklearn]'")
+    import svmtool.sklearn
+
+    page = text_of(PYTHON)
+    code = "".join(re.findall(r"```python\n(.*?)```", page, re.DOTALL))
+    for name in svmtool.sklearn.__all__:
+        assert re.search(rf"\b{name}\(", code) and f"`{name}`" in page, name
+    for name in svmtool.__all__:
+        assert name == "Fit" or f"svmtool.{name}(" in code, name
 
 
 def test_commands_on_spark_run(shell):

@@ -13,8 +13,7 @@ from conftest import REPOSITORY
 from svmtool.certify.linear import Certificate
 from svmtool.cli import console
 from svmtool.conversion import delimited
-from svmtool.errors import ModelError
-from svmtool.formats.models import kernel, text
+from svmtool.formats.models import kernel
 from svmtool.formats.svmlight import slow_line
 
 sys.path.insert(0, str(REPOSITORY / "scripts"))
@@ -131,9 +130,3 @@ def test_a_broken_file_is_found(folder):
     (at.folder / ".out.1-00000000.tmp").touch()
     found = at.files(finished=False) + fuzz_commands.left(at.folder)
     assert [law for law, _ in found] == ["the old file or the new one", "inputs stay", "nothing is left"]
-
-
-def test_a_model_without_an_end():
-    """/dev/zero, or a small .gz that decompresses to gigabytes."""
-    with pytest.raises(ModelError, match="/dev/zero: not a text file: it contains NUL bytes"):
-        text.load("/dev/zero")

@@ -109,7 +109,8 @@ def test_functions_are_short():
     long = {}
     for path in [*FILES, *TESTS]:
         text = path.read_text(encoding="utf-8")
-        lines, nodes = text.splitlines(), [ast.parse(text)] if text.count("\n") > MOST_LINES else []
+        largest = max(part.count("\n") for part in re.split(r"\n(?=[^\s)#])", text))  # of what begins a line
+        lines, nodes = text.splitlines(), [ast.parse(text)] if largest > MOST_LINES else []
         while nodes:  # statements alone: most nodes are in expressions
             node = nodes.pop()
             if isinstance(node, ast.FunctionDef) and (count := code_lines(node, lines)) > MOST_LINES:

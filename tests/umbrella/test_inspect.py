@@ -138,19 +138,16 @@ def test_models_of_the_originals_have_no_notes(inspect, tmp_path):
     assert found["probabilities"].startswith("by the logistic function")
 
 
-@pytest.mark.parametrize("kind, beginning", [("png", b"\x89PNG"), ("svg", b"<?xml")])
-def test_plot_has_the_names(inspect, svm_train, data, tmp_path, kind, beginning):
+def test_plot_has_the_names(inspect, svm_train, data, tmp_path):
     trained(svm_train, "-s", 2, data=data / "breast_cancer")
     (tmp_path / "n").write_text("a <b> & $c\n" * 30)
-    inspect("m", "--names", "n", "--top", 5, "--plot", f"w.{kind}")
-    content = (tmp_path / f"w.{kind}").read_bytes()
-    assert content.startswith(beginning)
-    if kind == "svg":
-        inspect("m", "--names", "n", "--top", 5, "--plot", "again.svg")
-        assert (tmp_path / "again.svg").read_bytes() == content
-        texts = xml.dom.minidom.parseString(content).getElementsByTagName("text")
-        words = ["".join(node.data for node in text.childNodes if node.nodeType == 3) for text in texts]
-        assert words.count("a <b> & $c") == 5
+    for name in ("w.svg", "again.svg"):
+        inspect("m", "--names", "n", "--top", 5, "--plot", name)
+    content = (tmp_path / "w.svg").read_bytes()
+    assert (tmp_path / "again.svg").read_bytes() == content
+    texts = xml.dom.minidom.parseString(content).getElementsByTagName("text")
+    words = ["".join(node.data for node in text.childNodes if node.nodeType == 3) for text in texts]
+    assert words.count("a <b> & $c") == 5
 
 
 def test_rows(inspect, tmp_path):

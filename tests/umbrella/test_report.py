@@ -14,7 +14,7 @@ from svmtool.formats.models import read
 from svmtool.formats.names import Names
 from svmtool.formats.svmlight import table
 from svmtool.report.classes import Classes
-from svmtool.report.pictures import histogram, residuals
+from svmtool.report.pictures import histogram
 from svmtool.report.report import report
 
 
@@ -150,7 +150,6 @@ def test_residuals_that_differ_by_rounding_alone_have_a_histogram():
     for predicted in (truth, truth + 3.0 + np.arange(30) % 2 * np.spacing(1e9), truth * 1e280):
         counts, edges = histogram(predicted - truth)
         assert counts.sum() == 30 and np.all(np.diff(edges) > 0)
-        assert "<svg" in residuals(predicted - truth)
 
 
 def test_values_near_the_largest_number_have_a_page(tmp_path, command):
