@@ -85,10 +85,19 @@ def _columns(X: Any) -> Any:
     return None if method is None else method()
 
 
+def _interchanged(X: Any) -> Any:
+    """Another library's array as numpy's, which shares its memory where the library can: polars, pyarrow, torch."""
+    if isinstance(X, np.ndarray) or not hasattr(X, "__array__"):
+        return X
+    with converting("X"):  # pyarrow's tensors would become an array of objects
+        return X.to_numpy_ndarray() if hasattr(X, "to_numpy_ndarray") else np.asarray(X)
+
+
 def _narrow(X: Any) -> np.ndarray:
     """X in C order as of KEPT where it is one of these, else float64; raises as `floats`."""
     if (table := of_columns(X)) is not None:
         return table
+    X = _interchanged(X)
     kept = isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype in KEPT and not np.ma.isMaskedArray(X)
     return np.ascontiguousarray(X) if kept else floats(X, "X")
 
