@@ -14,7 +14,7 @@ from svmtool.data.dense import DenseRows, as_numbers
 from svmtool.data.row_storage import BLOCK_WORK, MAX_BLOCKS, Rows
 from svmtool.linalg.systems import mirror
 
-BLOCK_DENSITY = 2  # least numbers for a feature in a block of rows that is transposed beside others
+BLOCK_DENSITY = 16  # least numbers for a feature in a block of rows that is transposed beside others: starts are few
 
 
 class Columns:
@@ -58,13 +58,15 @@ class Columns:
         self.starts = np.full(self.d + 1, self.n, np.int64)
         self.starts[0], self.starts[1 : m + 1] = 0, counts.sum(axis=0)
         np.cumsum(self.starts, out=self.starts)
-        at = self.starts[:m] + np.cumsum(counts, axis=0) - counts  # start of each block's part of each column
+        start = self.starts[:m]
+        for part in counts:  # which becomes the start of this block's part of each column
+            part[:], start = start, start + part
         kind = self._kind(rows.values.dtype)
         self.row_numbers, self.values = np.empty(self.starts[-1], np.int32), np.empty(self.starts[-1], kind)
         if self.bias >= 0:
             self.row_numbers[self.starts[m] :], self.values[self.starts[m] :] = np.arange(self.n), self.bias
         data, lists = rows.csr_arrays, (self.row_numbers, self.values)
-        run_blocks(lambda b: fill(*data, at[b], *lists, *blocks[b]), len(blocks))
+        run_blocks(lambda b: fill(*data, counts[b], *lists, *blocks[b]), len(blocks))
 
     @classmethod
     def of(cls, rows: Rows) -> Columns:
