@@ -35,7 +35,8 @@ class Columns:
         self.starts = np.arange(self.d + 1) * self.n
         self.row_numbers = np.zeros(0, np.int32)
         turned = np.empty((self.d, self.n), self._kind(rows.X.dtype))
-        turned[self.n_features :] = self.bias
+        if self.bias >= 0:
+            turned[-1] = self.bias
         step = max(1, BLOCK_WORK // max(self.n_features, 1))
 
         def work(b: int) -> None:

@@ -9,14 +9,16 @@ from scipy import sparse
 
 import svmtool
 from svmtool import registry
+from svmtool.api import arrays
+from svmtool.data import dataset
 
 
 def rows(kind, shape):
-    """Rows of a type: dense, sparse, or few and wide."""
+    """Rows of a type: dense (in place whatever their size), sparse, or few and wide."""
     rng = np.random.default_rng(0)
     n, d = (40, 120) if shape == "wide" else (150, 24)
     X = rng.normal(size=(n, d)) * (rng.random((n, d)) < (0.3 if shape == "sparse" else 1.0))
-    X = {"float32": X, "int8": 2 * X, "bool": X > 0.3}[kind].astype(kind)
+    X = {"float32": X, "int8": 2 * X, "bool": X > -0.3, "uint8": np.abs(90 * X)}[kind].astype(kind)
     return sparse.csr_matrix(X) if shape == "sparse" else X
 
 
@@ -27,11 +29,16 @@ def target(X, kind):
     return f if kind == "regression" else np.digitize(f, np.quantile(f, [0.3, 0.7]))
 
 
-SHAPES = [("float32", "dense"), ("int8", "wide"), ("bool", "sparse")]
+SHAPES = [
+    ("float32", "dense"), ("int8", "wide"), ("bool", "sparse"), ("uint8", "in place"), ("bool", "in place"),
+    ("int8", "in place"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("row, given", pairs_in_turn(registry.SOLVERS[::2], SHAPES))
-def test_the_problem_is_that_of_the_same_float64(row, given):
+def test_the_problem_is_that_of_the_same_float64(row, given, monkeypatch):
+    if given[1] == "in place":
+        monkeypatch.setattr(dataset, "IN_PLACE_FROM", 1)
     X = rows(*given)
     y, before = target(X, row.kind), X.copy()
     options = {"method": "fast"} if row.number >= 30 else {}
@@ -43,3 +50,56 @@ def test_the_problem_is_that_of_the_same_float64(row, given):
     values = [svmtool.decision_values(small, Z) for Z in (X, X.astype(np.float64))]
     assert np.allclose(*values, rtol=1e-12, atol=1e-12)
     assert (X != before).sum() == 0
+
+
+@pytest.mark.parametrize("bias", [-1.0, 1.0, 0.5])
+@pytest.mark.parametrize("kind", ["float32", "int8", "uint8", "bool"])
+def test_columns_keep_the_type(kind, bias, monkeypatch):
+    """|w|_1 reaches the same minimum with rows of any type by columns, and with a bias that integers do not hold."""
+    monkeypatch.setattr(dataset, "IN_PLACE_FROM", 1)
+    X = rows(kind, "wide")
+    y = target(X, "classification") > 0
+    small, double = (svmtool.fit(Z, y, 5, gap=1e-8, bias=bias) for Z in (X, X.astype(np.float64)))
+    assert small.certificate.primal == pytest.approx(double.certificate.primal, rel=2e-8)
+    assert np.allclose(small.model.W, double.model.W, atol=1e-6)
+
+
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_sparse_form_of_few_rows_at_a_time(size, monkeypatch):
+    monkeypatch.setattr(dataset, "IN_PLACE_FROM", size)
+    for kind in ("int8", "bool", "float32", "float64"):
+        X = np.round(np.random.default_rng(2).normal(size=(30, 5))).astype(kind)
+        X[7:9] = 0
+        found = arrays.dataset(X).as_sparse()
+        wanted = sparse.csr_matrix(X)
+        assert found.values.dtype == (np.float64 if kind == "float64" else np.float32)
+        for a, b in zip(
+            (found.indptr, found.indices, found.values), (wanted.indptr, wanted.indices, wanted.data), strict=True
+        ):
+            np.testing.assert_array_equal(a, b)
+
+
+class Shared:
+    """An array of another library, which numpy reads without a copy."""
+
+    def __init__(self, X):
+        self.X = X
+
+    def __array__(self, dtype=None, copy=None):
+        return self.X if dtype is None else self.X.astype(dtype)
+
+
+class Tensors(Shared):
+    """pyarrow's array of tensors."""
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(list(self.X), object)
+
+    def to_numpy_ndarray(self):
+        return self.X
+
+
+@pytest.mark.parametrize("kind", [Shared, Tensors])
+def test_arrays_of_other_libraries_are_not_copied(kind):
+    X = rows("float32", "dense")
+    assert np.shares_memory(arrays.dataset(kind(X)).X, X)
