@@ -10,13 +10,13 @@ from scipy import sparse
 import svmtool
 from svmtool import registry
 from svmtool.api import arrays
-from svmtool.data import dataset
+from svmtool.data.dense import DenseRows
 
 
 def rows(kind, shape):
-    """Rows of a type: dense (in place whatever their size), sparse, or few and wide."""
+    """Rows of a type: dense (in place from 65 features on), sparse, or few and wide."""
     rng = np.random.default_rng(0)
-    n, d = (40, 120) if shape == "wide" else (150, 24)
+    n, d = {"wide": (40, 120), "in place": (150, 70)}.get(shape, (150, 24))
     X = rng.normal(size=(n, d)) * (rng.random((n, d)) < (0.3 if shape == "sparse" else 1.0))
     X = {"float32": X, "int8": 2 * X, "bool": X > -0.3, "uint8": np.abs(90 * X)}[kind].astype(kind)
     return sparse.csr_matrix(X) if shape == "sparse" else X
@@ -36,9 +36,7 @@ SHAPES = [
 
 
 @pytest.mark.parametrize("row, given", pairs_in_turn(registry.SOLVERS[::2], SHAPES))
-def test_the_problem_is_that_of_the_same_float64(row, given, monkeypatch):
-    if given[1] == "in place":
-        monkeypatch.setattr(dataset, "IN_PLACE_FROM", 1)
+def test_the_problem_is_that_of_the_same_float64(row, given):
     X = rows(*given)
     y, before = target(X, row.kind), X.copy()
     options = {"method": "fast"} if row.number >= 30 else {}
@@ -54,29 +52,27 @@ def test_the_problem_is_that_of_the_same_float64(row, given, monkeypatch):
 
 @pytest.mark.parametrize("bias", [-1.0, 1.0, 0.5])
 @pytest.mark.parametrize("kind", ["float32", "int8", "uint8", "bool"])
-def test_columns_keep_the_type(kind, bias, monkeypatch):
+def test_columns_keep_the_type(kind, bias):
     """|w|_1 reaches the same minimum with rows of any type by columns, and with a bias that integers do not hold."""
-    monkeypatch.setattr(dataset, "IN_PLACE_FROM", 1)
-    X = rows(kind, "wide")
+    X = rows(kind, "in place")
     y = target(X, "classification") > 0
     small, double = (svmtool.fit(Z, y, 5, gap=1e-8, bias=bias) for Z in (X, X.astype(np.float64)))
     assert small.certificate.primal == pytest.approx(double.certificate.primal, rel=2e-8)
     assert np.allclose(small.model.W, double.model.W, atol=1e-6)
 
 
-@pytest.mark.parametrize("size", [1, 7, 1000])
-def test_sparse_form_of_few_rows_at_a_time(size, monkeypatch):
-    monkeypatch.setattr(dataset, "IN_PLACE_FROM", size)
-    for kind in ("int8", "bool", "float32", "float64"):
-        X = np.round(np.random.default_rng(2).normal(size=(30, 5))).astype(kind)
-        X[7:9] = 0
-        found = arrays.dataset(X).as_sparse()
-        wanted = sparse.csr_matrix(X)
-        assert found.values.dtype == (np.float64 if kind == "float64" else np.float32)
-        for a, b in zip(
-            (found.indptr, found.indices, found.values), (wanted.indptr, wanted.indices, wanted.data), strict=True
-        ):
-            np.testing.assert_array_equal(a, b)
+@pytest.mark.parametrize("kind", ["float64", "float32", "int8", "bool"])
+def test_large_rows(kind):
+    """Rows of few features stay in place where half is not zero; others become sparse, some rows at a time."""
+    X = np.round(np.random.default_rng(2).normal(size=(250_000, 5))).astype(kind)
+    full = arrays.dataset(np.ones_like(X)).rows(1.0, 1500)
+    assert isinstance(full, DenseRows) and full.X.dtype == kind
+    X[7:9], X[:, 3] = 0, 0
+    found, wanted = arrays.dataset(X).as_sparse(), sparse.csr_matrix(X)
+    assert found.values.dtype == (np.float64 if kind == "float64" else np.float32)
+    np.testing.assert_array_equal(found.indptr, wanted.indptr)
+    np.testing.assert_array_equal(found.indices, wanted.indices)
+    np.testing.assert_array_equal(found.values, wanted.data)
 
 
 class Shared:
