@@ -53,6 +53,7 @@ assert np.count_nonzero(done.model.W) >= 5
 print((memory("VmHWM") - before) / size)
 """
 
+pytestmark = pytest.mark.process
 ONCE, BY_COLUMNS, COPIED_VALUES = 1.15, 2.15, 1.15 + 4 / 5
 
 
@@ -60,9 +61,15 @@ ONCE, BY_COLUMNS, COPIED_VALUES = 1.15, 2.15, 1.15 + 4 / 5
 @pytest.mark.parametrize(
     "form, kind, solver, most",
     [
-        ("dense", "float64", 2, ONCE), ("dense", "float32", 1, ONCE), ("dense", "int8", 3, ONCE),
-        ("memmap", "float32", 0, ONCE), ("csr", "float64", 3, ONCE), ("csr", "float32", 2, ONCE),
-        ("csr", "int8", 1, COPIED_VALUES), ("dense", "float32", 5, BY_COLUMNS), ("csr", "float32", 5, BY_COLUMNS),
+        ("memmap", "float32", 1, ONCE), ("csr", "float32", 2, ONCE), ("csr", "int8", 1, COPIED_VALUES),
+        ("dense", "float32", 5, BY_COLUMNS),
+        *(
+            pytest.param(*case, marks=pytest.mark.exhaustive)
+            for case in (
+                ("dense", "float64", 2, ONCE), ("dense", "float32", 1, ONCE), ("dense", "int8", 3, ONCE),
+                ("memmap", "float32", 0, ONCE), ("csr", "float64", 3, ONCE), ("csr", "float32", 5, BY_COLUMNS),
+            )
+        ),
     ],
 )  # fmt: skip
 def test_peak_over_the_data(form, kind, solver, most, tmp_path):
