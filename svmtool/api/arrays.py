@@ -28,9 +28,10 @@ def dataset(X: Any, y: Any = None, sample_weight: Any = None, sets: LabelSets | 
     ----------
     X : 2-D array of numbers, anything that numpy converts to one, a data frame of pandas, polars or pyarrow, or a scipy
         sparse matrix or array; (n, features)
-        A C-ordered array of float64, float32, int8, uint8 or bool, and CSR with sorted indices of 32 or 64 bits and
-        values of float64 or float32 are used without a copy; with 32 bits the n + 1 row pointers are copied.
-        A data frame is copied once, with these types where all columns have one of them.
+        A C-ordered array of float64, float32, int8, uint8 or bool, and CSR with sorted indices of 32 bits and values
+        of float64 or float32, or of 64 bits and float64, are used without a copy; with 32 bits the n + 1 row pointers
+        are copied.  CSR of int8, uint8 and bool becomes float32, and shares its indices.  A data frame is copied once,
+        with the types of arrays where all columns have one of them; other libraries' arrays are taken as numpy's.
     y : labels or target values, length n; None: zeros
     sample_weight : weights of the rows, length n, or a number for all; None: unweighted
     sets : the labels of rows that have several, in place of y
@@ -85,10 +86,19 @@ def _columns(X: Any) -> Any:
     return None if method is None else method()
 
 
+def _interchanged(X: Any) -> Any:
+    """Another library's array as numpy's, which shares its memory where the library can: polars, pyarrow, torch."""
+    if isinstance(X, np.ndarray) or not hasattr(X, "__array__"):
+        return X
+    with converting("X"):  # pyarrow's tensors would become an array of objects
+        return X.to_numpy_ndarray() if hasattr(X, "to_numpy_ndarray") else np.asarray(X)
+
+
 def _narrow(X: Any) -> np.ndarray:
     """X in C order as of KEPT where it is one of these, else float64; raises as `floats`."""
     if (table := of_columns(X)) is not None:
         return table
+    X = _interchanged(X)
     kept = isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype in KEPT and not np.ma.isMaskedArray(X)
     return np.ascontiguousarray(X) if kept else floats(X, "X")
 
@@ -176,7 +186,7 @@ _WITHIN: dict[str, Callable[[Any, int, int], bool]] = {  # formats without index
 
 
 def _csr(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
-    """indptr i8, indices i4 or i8, values f8 and the number of features of a sparse matrix."""
+    """indptr i8, indices i4 (of float64 also i8), values f8 or f4 and the number of features of a sparse matrix."""
     csr = as_csr(X)
     indptr = np.ascontiguousarray(csr.indptr, np.int64)
     data = csr.data[: indptr[-1]]
@@ -190,7 +200,8 @@ def _csr(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
         csr = csr.copy()
         csr.sum_duplicates()
         indptr, indices, values = np.ascontiguousarray(csr.indptr, np.int64), csr.indices, csr.data
-    indices = np.ascontiguousarray(indices, np.int64 if indices.dtype == np.int64 else np.int32)
+    long = indices.dtype == np.int64 and values.dtype == np.float64  # of smaller values loops read short indices
+    indices = np.ascontiguousarray(indices, np.int64 if long else np.int32)
     return indptr, indices, values, X.shape[1]
 
 

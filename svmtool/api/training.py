@@ -68,10 +68,10 @@ def fit(
     Parameters
     ----------
     X : array or sparse matrix, (n, features)
-        CSR with sorted indices and values of float64 or float32 is not copied, nor is a C-ordered array of float64,
-        float32, int8, uint8 or bool in which most values of many features are other than zero, also a memmap.  Sums
-        are of float64.  Kernels, one-class and adaptable models, papers' algorithms and |w|_1 copy the rows.  Anything
-        else is converted; nothing is changed.
+        A C-ordered array of float64, float32, int8, uint8 or bool of which half is not zero is not copied if it has
+        2**20 numbers, also a memmap or a polars or pyarrow array; nor is CSR with sorted indices and values of float64,
+        or of float32 with indices of 32 bits.  Sums are of float64.  Kernels, one-class and adaptable models, papers'
+        algorithms, |w|_1 and solver 4 copy the rows.  Anything else is converted; nothing is changed.
     y : array, (n,), or matrix, (n, labels), optional
         Labels, which are whole numbers or strings, or targets of a regression.  One-class problems need none.  A model
         numbers strings 0, 1, .. in ascending order and has them as `classes`; predictions are strings then.

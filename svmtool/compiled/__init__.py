@@ -5,9 +5,9 @@ A loop is a function over 1-D C-contiguous arrays and scalars, arrays first:
     @loop("f8(f8[], f8[], i8)")
     def dot(a, b, n): ...
 
-Types: u1 i4 u4 i8 u8 f4 f8, with [] for an array; the result is void or a scalar.  A signed array is accepted for an
-unsigned argument.  Arguments `u4|u8[]` take arrays of both sizes, all that are declared so arrays of the same one; a
-loop with two such kinds, indices and values, is not compiled for the second size of both.
+Types: i1 u1 i4 u4 i8 u8 f4 f8, with [] for an array; the result is void or a scalar.  A signed array is accepted for
+an unsigned argument of 4 or 8 bytes.  Arguments `u4|u8[]` take arrays of each of these types, all that are declared so
+arrays of the same one; a loop with two such kinds, indices and values, is not compiled for later types of both.
 numba lets negative indices count from the end, which costs a test at each access and prevents vectorisation; indices
 and bounds that are declared unsigned avoid it.  A loop allocates nothing, raises nothing and calls only other loops and
 functions marked `@helper` (numba infers the types of these calls).  Loop names are unique in the package.
@@ -99,7 +99,7 @@ class Loop:
         self.result, _, inside = signature.partition("(")
         declared = [a.strip() for a in inside.removesuffix(")").split(",")]
         self.arguments = [a.partition("|")[0] + "[]" if "|" in a else a for a in declared]
-        # a type and its alternative -> the places of the arguments that take both
+        # types of which one is chosen -> the places of the arguments that take them
         self.both = {a: [k for k, b in enumerate(declared) if b == a] for a in declared if "|" in a}
         self._first = [places[0] for places in self.both.values()]
         self._of_types: dict[tuple, Loop] = {}
@@ -150,14 +150,14 @@ class Loop:
         return list(map(flat, self.dtypes, found[::2], found[1::2]))
 
     @functools.cached_property
-    def variants(self) -> dict[str, Loop]:
-        """The loop for each alternative type."""
+    def variants(self) -> dict[tuple[str, str], Loop]:
+        """The loop for each type after the first of each kind."""
         found = {}
         for kind, places in self.both.items():
-            second = kind.partition("|")[2]
-            arguments = [second if k in places else a for k, a in enumerate(self.arguments)]
-            signature = f"{self.result}({', '.join(arguments)})"
-            found[kind] = Loop(self.function, signature, self.fast, f"_{second.removesuffix('[]')}")
+            for other in kind.removesuffix("[]").split("|")[1:]:
+                arguments = [other + "[]" if k in places else a for k, a in enumerate(self.arguments)]
+                signature = f"{self.result}({', '.join(arguments)})"
+                found[kind, other] = Loop(self.function, signature, self.fast, f"_{other}")
         return found
 
     def _for(self, arrays) -> Loop:
@@ -165,9 +165,8 @@ class Loop:
         types = tuple([arrays[k].dtype for k in self._first])
         found = self._of_types.get(types)
         if found is None:
-            there = [
-                kind for kind, k in zip(self.both, self._first, strict=True) if type_name(arrays[k])[1] == kind[-3]
-            ]
+            names = {kind: type_name(arrays[places[0]]) for kind, places in self.both.items()}
+            there = [key for key in self.variants if names[key[0]] in (key[1], TAKES.get(key[1]))]
             if len(there) > 1:
                 raise self._unfit(self._first[-1], arrays[self._first[-1]])
             found = self._of_types[types] = self.variants[there[0]] if there else self
@@ -203,8 +202,8 @@ class Loop:
         from numba import types
 
         scalars = {
-            "u1": types.uint8, "i4": types.int32, "u4": types.uint32, "i8": types.int64, "u8": types.uint64,
-            "f4": types.float32, "f8": types.float64,
+            "i1": types.int8, "u1": types.uint8, "i4": types.int32, "u4": types.uint32, "i8": types.int64,
+            "u8": types.uint64, "f4": types.float32, "f8": types.float64,
         }  # fmt: skip
         return tuple(types.Array(scalars[a[:-2]], 1, "C") if a.endswith("[]") else scalars[a] for a in self.arguments)
 

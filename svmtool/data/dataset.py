@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from svmtool.compiled.loops.rows.array_loops import csr_of_dense
+from svmtool.data import row_storage
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows, dense_is_faster, from_csr
 from svmtool.data.row_storage import Rows
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from svmtool.data.label_sets import LabelSets
     from svmtool.data.mapped_arrays import MappedArrays
 
+IN_PLACE_FROM = 1 << 20  # numbers from which dense rows of any width stay in place: indices would be 4 MB
 
 
 def left_out(weights: np.ndarray | None, name: str) -> list[str]:
@@ -40,13 +42,18 @@ def left_out(weights: np.ndarray | None, name: str) -> list[str]:
 def _nonzeros(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The values of X that are not zero, as CSR; X itself where there is no zero."""
     n, d = X.shape
-    X = X if X.dtype.kind == "f" else X.astype(np.float32)
+    kind = np.promote_types(X.dtype, np.float32)  # which holds smaller numbers exactly
     if X.all():
         indptr, indices = np.arange(n + 1, dtype=np.int64) * d, np.empty((n, d), np.int32)
         indices[:] = np.arange(d)
-        return indptr, indices.reshape(-1), X.reshape(-1)
-    indptr, indices, values = np.zeros(n + 1, np.int64), np.empty(X.size, np.int32), np.empty(X.size, X.dtype)
-    count = csr_of_dense(X, indptr, indices, values, d)
+        return indptr, indices.reshape(-1), X.reshape(-1).astype(kind, copy=False)
+    indptr, indices, values = np.zeros(n + 1, np.int64), np.empty(X.size, np.int32), np.empty(X.size, kind)
+    count, step = 0, max(1, IN_PLACE_FROM // max(d, 1))
+    for a in range(0, n, step):  # integers become numbers of `kind` some at a time; what is not written needs no memory
+        part, starts = X[a : a + step].astype(kind, copy=False), indptr[a : a + step + 1]
+        found = csr_of_dense(part, starts, indices[count:], values[count:], d)
+        starts[1:] += count
+        count += found
     return indptr, indices[:count], values[:count]
 
 
@@ -174,9 +181,13 @@ class DenseDataset(Dataset):
         return self._of_rows(DenseDataset(self.labels[chosen], self.X[chosen]), chosen)
 
     def rows(self, bias: float, dense_below: int) -> Rows:
-        """As of the same rows in a file, which has no zeros."""
+        """As of the same rows in a file, which has no zeros; large ones of which most are not zero are never copied.
+
+        dense_below < 0: the solver visits single rows of CSR form, which are copied.
+        """
         n, d = self.X.shape
-        if dense_is_faster(n, d, n * d, dense_below) and dense_is_faster(n, d, np.count_nonzero(self.X), dense_below):
+        dense = self.X.size >= IN_PLACE_FROM and dense_below >= 0 or dense_is_faster(n, d, n * d, dense_below)
+        if dense and np.count_nonzero(self.X) >= row_storage.MIN_DENSE_SHARE * self.X.size:
             return DenseRows(self.X, bias)
         return self.as_sparse().rows(bias, -1)
 

@@ -184,14 +184,12 @@ class DenseRows(Rows):
 
     @property
     def row_arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        values = self.X.reshape(-1)
-        if values.dtype.kind != "f":
-            values = values.astype(np.float32)  # which holds them exactly
-        return np.arange(self.n + 1) * self.n_features, np.zeros(0, np.int32), values
+        return np.arange(self.n + 1) * self.n_features, np.zeros(0, np.int32), as_numbers(self.X.reshape(-1))
 
     def as_csr(self) -> CsrRows:
-        """The same rows in CSR form, zeros included, sharing the values."""
-        indptr, _, values = self.row_arrays
+        """The same rows in CSR form, zeros included, sharing the values, or with float32, which holds smaller ones."""
+        indptr, values = self.row_arrays[0], self.X.reshape(-1)
+        values = values.astype(np.promote_types(values.dtype, np.float32), copy=False)
         indices = self.new(self.X.shape, "i4")
         for lo, hi in self.pieces(0, self.n):
             indices[lo:hi] = np.arange(self.n_features)
@@ -203,6 +201,11 @@ class DenseRows(Rows):
         for a in range(lo, hi, step):
             b = min(a + step, hi)
             yield a, b, self.X[a:b].astype(np.float64, copy=False)
+
+
+def as_numbers(values: np.ndarray) -> np.ndarray:
+    """The same memory as loops read it: bool as int8."""
+    return values.view(np.int8) if values.dtype == np.bool_ else values
 
 
 def dense_is_faster(n: int, n_features: int, nnz: int, dense_below: int) -> bool:

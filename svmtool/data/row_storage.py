@@ -52,9 +52,11 @@ class Rows:
 
         @property
         def row_arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-            """What loops that visit single rows take: `csr_arrays`, of dense rows without indices, see row_dot."""
+            """What loops that visit single rows take: `csr_arrays`, of dense rows without indices, see row_dot, and in
+            their own type, bool as int8.
+            """
 
-        csr_arrays: tuple[np.ndarray, np.ndarray, np.ndarray]  # CSR: indptr i8[n+1], indices i4|i8[nnz], values f8
+        csr_arrays: tuple[np.ndarray, np.ndarray, np.ndarray]  # CSR: indptr i8[n+1], indices i4|i8[nnz], values f8|f4
 
         def margins(self, w: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
             """z_i = y_i x_i.w"""

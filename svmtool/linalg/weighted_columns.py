@@ -1,4 +1,4 @@
-"""Sparse rows stored by columns, and working sets of columns weighted by the rows' curvature."""
+"""Rows stored by columns, in the type of their values, and working sets of columns weighted by the rows' curvature."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import numpy as np
 from svmtool.compiled.loops.loss import l1_loops
 from svmtool.compiled.threads import run_blocks
 from svmtool.data.csr import CsrRows
-from svmtool.data.dense import DenseRows
+from svmtool.data.dense import DenseRows, as_numbers
 from svmtool.data.row_storage import BLOCK_WORK, MAX_BLOCKS, Rows
 from svmtool.linalg.systems import mirror
 
-BLOCK_DENSITY = 2  # least numbers for a feature in a block of rows that is transposed beside others
+BLOCK_DENSITY = 16  # least numbers for a feature in a block of rows that is transposed beside others: starts are few
 
 
 class Columns:
-    """Sparse rows stored by columns, the bias feature as the last of `d` columns."""
+    """Rows stored by columns, the bias feature as the last of `d` columns; of dense rows without row numbers."""
 
     def __init__(self, rows: Rows):
         self.n, self.bias, m = rows.n, rows.bias, rows.n_features
@@ -33,8 +33,10 @@ class Columns:
     def _turn_dense(self, rows: DenseRows) -> None:
         """Every column has every row, zeros included."""
         self.starts = np.arange(self.d + 1) * self.n
-        self.row_numbers = np.tile(np.arange(self.n, dtype=np.int32), self.d)
-        turned = np.full((self.d, self.n), self.bias)
+        self.row_numbers = np.zeros(0, np.int32)
+        turned = np.empty((self.d, self.n), self._kind(rows.X.dtype))
+        if self.bias >= 0:
+            turned[-1] = self.bias
         step = max(1, BLOCK_WORK // max(self.n_features, 1))
 
         def work(b: int) -> None:
@@ -42,7 +44,11 @@ class Columns:
                 turned[: self.n_features, lo:hi] = rows.X[lo:hi].T
 
         run_blocks(work, -(-self.n // step))
-        self.values = turned.reshape(-1)
+        self.values = as_numbers(turned.reshape(-1))
+
+    def _kind(self, kind: np.dtype) -> np.dtype:
+        """The type of the values: that of the rows, `kind`, which holds a bias feature of 0 or 1, else float64."""
+        return kind if self.bias < 0 or self.bias in (0.0, 1.0) else np.dtype(np.float64)
 
     def _turn_sparse(self, rows: CsrRows) -> None:
         m = self.n_features
@@ -53,12 +59,15 @@ class Columns:
         self.starts = np.full(self.d + 1, self.n, np.int64)
         self.starts[0], self.starts[1 : m + 1] = 0, counts.sum(axis=0)
         np.cumsum(self.starts, out=self.starts)
-        at = self.starts[:m] + np.cumsum(counts, axis=0) - counts  # start of each block's part of each column
-        self.row_numbers, self.values = np.empty(self.starts[-1], np.int32), np.empty(self.starts[-1])
+        start = self.starts[:m]
+        for part in counts:  # which becomes the start of this block's part of each column
+            part[:], start = start, start + part
+        kind = self._kind(rows.values.dtype)
+        self.row_numbers, self.values = np.empty(self.starts[-1], np.int32), np.empty(self.starts[-1], kind)
         if self.bias >= 0:
             self.row_numbers[self.starts[m] :], self.values[self.starts[m] :] = np.arange(self.n), self.bias
         data, lists = rows.csr_arrays, (self.row_numbers, self.values)
-        run_blocks(lambda b: fill(*data, at[b], *lists, *blocks[b]), len(blocks))
+        run_blocks(lambda b: fill(*data, counts[b], *lists, *blocks[b]), len(blocks))
 
     @classmethod
     def of(cls, rows: Rows) -> Columns:
@@ -80,8 +89,13 @@ class Columns:
 
     def some_by_rows(self, chosen: np.ndarray) -> CsrRows:
         """The features `chosen` (i8, ascending, without the bias feature) and the bias feature, as rows."""
+        if not len(self.row_numbers):
+            X = self.values.reshape(self.d, self.n)[chosen].T.astype(np.float64, order="C")
+            return DenseRows(X, self.bias).as_csr()
         turned = Columns(self._face.columns.take(chosen))
-        return CsrRows(turned.starts, turned.row_numbers, turned.values, len(chosen), self.bias)
+        return CsrRows(
+            turned.starts, turned.row_numbers, turned.values.astype(np.float64, copy=False), len(chosen), self.bias
+        )
 
     def weighted(self, chosen: np.ndarray, c: np.ndarray) -> WeightedColumns:
         """The columns `chosen` (i8, ascending), row i multiplied by the square root of c_i (f8[n])."""

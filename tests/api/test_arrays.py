@@ -144,6 +144,12 @@ def test_sparse_rows_are_not_copied():
     assert peak_of(with_long_indices(narrow), y) < 0.5 * size
 
 
+@pytest.mark.parametrize("kind", ["float32", "int8", "bool"])
+def test_long_indices_of_small_values(kind):
+    narrow = sparse.csr_matrix(np.round(X).astype(kind))
+    assert api.dumps(api.fit(with_long_indices(narrow), Y, 3)) == api.dumps(api.fit(narrow, Y, 3))
+
+
 @pytest.mark.parametrize("row", registry.SOLVERS[::3], ids=lambda row: row.name)
 def test_long_indices_give_the_same_bits(row):
     rng = np.random.default_rng(68)

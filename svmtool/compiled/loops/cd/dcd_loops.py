@@ -122,7 +122,8 @@ def visit_tube(
 
 
 @loop(
-    "void(u8[], u4|u8[], f8|f4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], u8[], f8, u8, u8, u8)",
+    "void(u8[], u4|u8[], f8|f4|i1|u1[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], u8[], f8, u8, u8, "
+    "u8)",
     fast=True,
 )
 def dcd_epoch(
@@ -182,7 +183,8 @@ def dcd_epoch(
 
 
 @loop(
-    "i8(u8[], u4|u8[], f8|f4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], u8[], f8, u8, i8, f8, u8)",
+    "i8(u8[], u4|u8[], f8|f4|i1|u1[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], u8[], f8, u8, i8, "
+    "f8, u8)",
     fast=True,
 )
 def dcd_epochs(
@@ -204,7 +206,7 @@ def dcd_epochs(
     return max_epochs
 
 
-@loop("void(u8[], u4|u8[], f8|f4[], u8[], f8[], f8[], f8[], f8)", fast=True)
+@loop("void(u8[], u4|u8[], f8|f4|i1|u1[], u8[], f8[], f8[], f8[], f8)", fast=True)
 def face_combination(indptr, indices, values, rows, y, factors, v, bias):
     """v = sum_k factors_k y_k x_k over the face."""
     for j in range(np.uint64(len(v))):
@@ -214,7 +216,7 @@ def face_combination(indptr, indices, values, rows, y, factors, v, bias):
         add_multiple(indices, values, v, y[k] * factors[k], indptr[i], indptr[i + ONE], bias)
 
 
-@loop("void(u8[], u4|u8[], f8|f4[], u8[], f8[], f8[], f8[], f8[], f8[], f8)", fast=True)
+@loop("void(u8[], u4|u8[], f8|f4|i1|u1[], u8[], f8[], f8[], f8[], f8[], f8[], f8)", fast=True)
 def face_product(indptr, indices, values, rows, y, diagonal, factors, v, product, bias):
     """product_k = y_k x_k.v + diagonal_k factors_k over the face, v = sum_k factors_k y_k x_k."""
     face_combination(indptr, indices, values, rows, y, factors, v, bias)

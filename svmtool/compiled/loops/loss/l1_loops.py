@@ -23,7 +23,7 @@ def count_columns(indptr, indices, counts, lo, hi):
         counts[indices[k]] += ONE
 
 
-@loop("void(u8[], u4|u8[], f8|f4[], u8[], u4[], f8[], u8, u8)")
+@loop("void(u8[], u4|u8[], f8|f4[], u8[], u4[], f8|f4[], u8, u8)")
 def fill_columns(indptr, indices, values, at, row_numbers, column_values, lo, hi):
     """Store rows lo .. hi-1 by columns: column j from at_j on; at_j becomes its end."""
     for i in range(lo, hi):
@@ -34,17 +34,25 @@ def fill_columns(indptr, indices, values, at, row_numbers, column_values, lo, hi
             column_values[m] = values[k]
 
 
-@loop("void(u8[], u4[], f8[], f8[], u8[], u8[], u4[], f8[], f8[])", fast=True)
+@helper
+def row_at(row_numbers, m, lo):
+    """The row of number m of a column that begins at lo; without row numbers columns have every row."""
+    return np.uint64(row_numbers[m]) if len(row_numbers) else m - lo
+
+
+@loop("void(u8[], u4[], f8|f4|i1|u1[], f8[], u8[], u8[], u4[], f8[], f8[])", fast=True)
 def gather_columns(starts, row_numbers, values, root, chosen, to_starts, to_rows, to_values, diagonal):
     """Columns `chosen`, row i multiplied by root_i and rows with root_i = 0 left out; diagonal_k = |column k|^2."""
     at = np.uint64(0)
     to_starts[0] = at
     for k in range(len(chosen)):
         total = 0.0
-        for m in range(starts[chosen[k]], starts[chosen[k] + ONE]):
-            t = root[row_numbers[m]] * values[m]
+        lo = starts[chosen[k]]
+        for m in range(lo, starts[chosen[k] + ONE]):
+            i = row_at(row_numbers, m, lo)
+            t = root[i] * values[m]
             if t != 0.0:
-                to_rows[at] = row_numbers[m]
+                to_rows[at] = i
                 to_values[at] = t
                 total += t * t
                 at += ONE
@@ -147,7 +155,7 @@ def column_epochs(starts, row_numbers, values, diagonal, g, penalty, v, r, count
     return np.inf
 
 
-@loop("f8(u8[], u4[], f8[], f8[], f8[], f8[], u8[], f8[])", fast=True)
+@loop("f8(u8[], u4[], f8|f4|i1|u1[], f8[], f8[], f8[], u8[], f8[])", fast=True)
 def hinge2_column_epoch(starts, row_numbers, values, signed, penalty, w, chosen, z):
     """An epoch of coordinate descent on f for the squared hinge; updates w and z_i = y_i x_i.w; signed_i = 2 C_i y_i.
 
@@ -160,8 +168,8 @@ def hinge2_column_epoch(starts, row_numbers, values, signed, penalty, w, chosen,
         lo, hi = starts[j], starts[j + ONE]
         slope = curvature = 0.0
         for m in range(lo, hi):
-            i = row_numbers[m]
-            x = values[m]
+            i = row_at(row_numbers, m, lo)
+            x = np.float64(values[m])
             slack = 1.0 - z[i]
             if slack > 0.0:
                 t = signed[i] * x
@@ -175,8 +183,8 @@ def hinge2_column_epoch(starts, row_numbers, values, signed, penalty, w, chosen,
             after = 0.0
             sign = 1.0 if step > 0.0 else -1.0
             for m in range(lo, hi):
-                i = row_numbers[m]
-                x = values[m]
+                i = row_at(row_numbers, m, lo)
+                x = np.float64(values[m])
                 slack = 1.0 - z[i] - math.copysign(step, signed[i]) * x * sign
                 if slack > 0.0:
                     after -= signed[i] * x * slack
@@ -191,7 +199,7 @@ def hinge2_column_epoch(starts, row_numbers, values, signed, penalty, w, chosen,
             w[j] += step
             sign = 1.0 if step > 0.0 else -1.0
             for m in range(lo, hi):
-                i = row_numbers[m]
-                x = values[m]
+                i = row_at(row_numbers, m, lo)
+                x = np.float64(values[m])
                 z[i] += math.copysign(step, signed[i]) * x * sign
     return violations

@@ -11,8 +11,8 @@ SUFFICIENT_MOVE, NECESSARY_MOVE = 0.2, 0.8
 
 
 @loop(
-    "u8(u8[], u4[], f8[], u8[], u4|u8[], f8|f4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], "
-    "f8[], f8[], f8[], f8[], f8[], u8, u8)"
+    "u8(u8[], u4[], f8|f4[], u8[], u4|u8[], f8|f4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], "
+    "f8[], f8[], f8[], f8[], f8[], f8[], u8, u8)"
 )
 def pdhg_steps(
     starts, row_numbers, column_values, indptr, indices, values, y, target, cost, fixed, centre, tau, sigma, w0, a0,

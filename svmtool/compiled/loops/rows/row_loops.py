@@ -31,14 +31,20 @@ def product_of_row(indices, values, w, start, stop, bias):
 
 
 @helper(fast=True)
-def add_multiple(indices, values, w, t, start, stop, bias):
-    """w += t x for one row x, see `row_dot`; bias as of `product_of_row`."""
+def add_row(indices, values, w, at, t, start, stop):
+    """w += t x for one row x, see `row_dot`; w begins at `at`."""
     if len(indices) == 0:
         for k in range(stop - start):
-            w[k] += t * values[start + k]
+            w[at + k] += t * values[start + k]
     else:
         for k in range(start, stop):
-            w[indices[k]] += t * values[k]
+            w[at + indices[k]] += t * values[k]
+
+
+@helper(fast=True)
+def add_multiple(indices, values, w, t, start, stop, bias):
+    """w += t x for one row x, see `row_dot`; bias as of `product_of_row`."""
+    add_row(indices, values, w, ZERO, t, start, stop)
     if bias >= 0.0:
         w[np.uint64(len(w)) - ONE] += t * bias
 
@@ -51,22 +57,21 @@ def dot(a, b):
     return total
 
 
-@loop("void(u8[], u4|u8[], f8|f4[], f8[], f8[], f8[], f8, u8, u8)", fast=True)
+@loop("void(u8[], u4|u8[], f8|f4|i1|u1[], f8[], f8[], f8[], f8, u8, u8)", fast=True)
 def csr_margins(indptr, indices, values, w, y, z, shift, lo, hi):
     """z_i = y_i (x_i.w + shift)."""
     for i in range(lo, hi):
         z[i] = y[i] * (row_dot(indices, values, w, indptr[i], indptr[i + ONE]) + shift)
 
 
-@loop("void(u8[], u4|u8[], f8|f4[], f8[], u8[], f8[], u8, u8, u8)", fast=True)
+@loop("void(u8[], u4|u8[], f8|f4|i1|u1[], f8[], u8[], f8[], u8, u8, u8)", fast=True)
 def csr_class_sums(indptr, indices, values, u, number, sums, d, lo, hi):
     """Row number_i of sums (d columns) += u_i x_i; rows with u_i = 0 are skipped.  No numbers: all rows have 0."""
     for i in range(lo, hi):
         c = u[i]
         if c != 0.0:
             at = np.uint64(number[i]) * d if len(number) else ZERO
-            for k in range(indptr[i], indptr[i + ONE]):
-                sums[at + indices[k]] += c * values[k]
+            add_row(indices, values, sums, at, c, indptr[i], indptr[i + ONE])
 
 
 @loop("f8(u8[], u4|u8[], f8|f4[], f8[], f8[], f8[], f8, u8, u8)", fast=True)
