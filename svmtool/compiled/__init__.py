@@ -167,7 +167,7 @@ class Loop:
 
     def _for(self, arrays) -> Loop:
         """The variant for the types of these arrays."""
-        types = tuple([arrays[k].dtype for k in self._first])
+        types = arrays[self._first[0]].dtype, arrays[self._first[-1]].dtype
         found = self._of_types.get(types)
         if found is None:
             there = [

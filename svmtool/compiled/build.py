@@ -1,8 +1,8 @@
 """Compile every loop ahead of time into a shared library.  `python -m svmtool.compiled.build [FOLDER] [--platform P]`
 
-numba translates a loop to LLVM code.  A wrapper is added that reads all arguments from memory, 8 bytes each (of an array
-its address and its length), and everything else is made internal, so that the result depends only on the C mathematics
-library.  The build needs a linker but no C compiler and no Python headers.
+numba translates a loop to LLVM code.  A wrapper is added that reads all arguments from memory, 8 bytes each (of an
+array its address and its length), and everything else is made internal, so that the result depends only on the C
+mathematics library.  The build needs a linker but no C compiler and no Python headers.
 
 By default the code is for the building processor: x86-64-v3 (AVX2, FMA) if it supports that, else the base
 architecture.  `--platform` is for wheels and takes the wheel's platform tag: code for each level of that architecture,
