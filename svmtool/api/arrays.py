@@ -369,7 +369,7 @@ def with_serials(data: Dataset, training: bool) -> Dataset:
 
 def refuse_fractions(y: np.ndarray) -> None:
     """ValueError if labels of classes are not integers."""
-    if not np.array_equal(np.trunc(y), y):
+    if (np.trunc(y) != y).any():
         raise ValueError(
             "Unknown label type: continuous. Maybe you are trying to fit a classifier, which expects discrete classes "
             "on a regression target with continuous values."

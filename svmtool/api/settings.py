@@ -86,8 +86,8 @@ def settings_of(
     ValueError, SvmtoolError, TypeError
         for invalid values, and for keywords that the solver does not have.
     """
-    values = {k: checked(k, v) for k, v in given.items() if not isinstance(v, Default)}
-    values = {k: v for k, v in values.items() if v is not None}
+    some = ((k, v) for k, v in given.items() if type(v) is not Default and (v is not None or k in NEVER_NONE))
+    values = {k: checked(k, v) for k, v in some}
     if values.get("paper_form") and values.setdefault("method", "paper") != "paper":
         raise ValueError("paper_form=True is method='paper': remove it, or method")
     if kernel is None:
@@ -103,9 +103,7 @@ def _asked(values: Mapping[str, Any], also: tuple[str, ...]) -> list[str]:
 def checked(name: str, value: Any) -> Any:
     """The value of a keyword in its type, by the table of options; TypeError or ValueError for an invalid one."""
     if value is None:
-        if name in NEVER_NONE:
-            raise TypeError(f"{name} must have a value, not None")
-        return None
+        raise TypeError(f"{name} must have a value, not None")
     kind = BY_KEYWORD[name].kind
     if kind is None or kind.python is bool or name == "keep_dual":  # whose option names a file
         return flag(name, value)

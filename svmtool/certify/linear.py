@@ -157,8 +157,8 @@ class Certifier:
 
     def _certify(self, w: np.ndarray, alpha: np.ndarray | None, products: Products) -> Certificate:
         xi, apart = products.slacks(w, self.y, self.target, self.target_lost)
-        primal, regular = self._primal(w, xi), self._regular(w)
-        off = growth(len(w)) * regular + loss_off(self.loss, self.cost, xi, apart)
+        regular, value = self._regular(w), float(self.cost @ self.loss.value(xi))
+        off = growth(len(w)) * regular + loss_off(self.loss, self.cost, xi, apart, value)
         best, sums = None, None
         candidates = [] if alpha is None else [alpha]
         if alpha is None or self.loss.degree != 1.0:  # at a breakpoint of a loss its slope is not determined
@@ -171,7 +171,7 @@ class Certifier:
                 dual = less = min(less, max(dual, 0.0)) if math.isfinite(dual) else 0.0
                 v, point = None, np.zeros(len(candidate)) if self.keep else None
             if best is None or dual - less > best.dual:
-                best = Certificate(primal, dual, violation, (off, less))
+                best = Certificate(regular + value, dual, violation, (off, less))
                 best.point, sums = point, v
         assert best is not None
         self._bound(best, w, sums, xi, apart)
@@ -279,10 +279,9 @@ def sharp(certified: Callable[[bool], AnyCertificate], gap: float | None) -> Any
     return certified(True) if found.vague(gap) else found
 
 
-def loss_off(loss: Loss, cost: np.ndarray, xi: np.ndarray, apart: np.ndarray) -> float:
-    """A bound of the rounding of a sum of losses, from that of the slacks, f8[n]."""
+def loss_off(loss: Loss, cost: np.ndarray, xi: np.ndarray, apart: np.ndarray, value: float) -> float:
+    """A bound of the rounding of `value`, the sum of losses, from that of the slacks, f8[n]."""
     with np.errstate(over="ignore", invalid="ignore"):
-        value = float(cost @ loss.value(xi))
         wide = float(cost @ loss.value(xi + apart if loss.floor == 0.0 else np.abs(xi) + apart))
         return growth(len(xi)) * wide + wide - value
 

@@ -15,12 +15,13 @@ functions marked `@helper` (numba infers the types of these calls).  Loop names 
 Two ways to run the same source:
 
 * ahead of time (the default): `build.py` compiles all loops into one shared library that does not use Python; it is
-  called through ctypes, which releases the GIL.  Neither numba nor scipy is imported.
+  called through ctypes, which releases the GIL.  A call passes its arguments as one string of 8 bytes each: converted
+  one by one by ctypes they took several times as long as a loop over few rows.  Neither numba nor scipy is imported.
 * just in time, if no library matches the sources and the processor: numba with its cache on disk.  `SVMTOOL_LOOPS=jit`
   selects it.
 
-The compiled file's name contains a checksum of the loops and of tolerances.py, so that edited loops never use old
-machine code.
+The compiled file's name contains a checksum of the loops, of tolerances.py and of build.py, so that edited loops never
+use old machine code.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
+import struct
 import sys
 import zlib
 from collections.abc import Callable
@@ -46,8 +48,9 @@ LOOP_FOLDERS = ("cd", "kernel", "loss", "rows", "text")  # of svmtool/compiled/l
 # Reductions may be reordered and contracted; nan and inf keep their meaning.
 FAST_MATH = {"nsz", "arcp", "contract", "afn", "reassoc"}
 
-# Scalars and results of loops in the shared library
-KINDS = {"void": None, "i4": ctypes.c_int32, "i8": ctypes.c_int64, "u8": ctypes.c_uint64, "f8": ctypes.c_double}
+# Results of loops in the shared library, and scalars, which have 8 bytes each
+RESULTS = {"void": None, "i4": ctypes.c_int32, "i8": ctypes.c_int64, "u8": ctypes.c_uint64, "f8": ctypes.c_double}
+CODES = {"i4": "q", "i8": "q", "u8": "Q", "f8": "d"}
 
 # Types are compared with an array's dtype by name: numpy is not imported here, so that prediction starts without it.
 TAKES = {"u4": "i4", "u8": "i8"}  # signed arrays that are accepted as unsigned
@@ -61,7 +64,7 @@ def loop_sources() -> list[str]:
     """The files that determine the machine code, in a fixed order."""
     folders = [os.path.join(FOLDER, "loops", name) for name in LOOP_FOLDERS]
     loops = [os.path.join(folder, f) for folder in folders for f in sorted(os.listdir(folder)) if f.endswith(".py")]
-    return [*loops, os.path.join(os.path.dirname(FOLDER), "tolerances.py")]
+    return [*loops, os.path.join(FOLDER, "build.py"), os.path.join(os.path.dirname(FOLDER), "tolerances.py")]
 
 
 @functools.cache
@@ -107,6 +110,8 @@ class Loop:
         assert all(a.endswith("[]") for a in self.arguments[: self.n_arrays]), f"{self.name}: arrays come first"
         self.dtypes = [a[:-2] for a in self.arguments[: self.n_arrays]]
         self._seen: list[object] = [None] * self.n_arrays  # the last accepted type of each argument
+        self._pack_arrays = struct.Struct("Qq" * self.n_arrays).pack
+        self._pack_scalars = struct.Struct("".join(map(CODES.__getitem__, self.arguments[self.n_arrays :]))).pack
         self.entry: Callable | None = None
 
     def _addresses(self, arrays) -> list[int]:
@@ -162,7 +167,7 @@ class Loop:
 
     def _for(self, arrays) -> Loop:
         """The variant for the types of these arrays."""
-        types = tuple([arrays[k].dtype for k in self._first])
+        types = arrays[self._first[0]].dtype, arrays[self._first[-1]].dtype
         found = self._of_types.get(types)
         if found is None:
             names = {kind: type_name(arrays[places[0]]) for kind, places in self.both.items()}
@@ -173,28 +178,24 @@ class Loop:
         return found
 
     def __call__(self, *args):
-        this = self._for(args) if self._first else self
-        entry = this.entry or this._find()
-        arrays = args[: this.n_arrays]
-        return entry(*(this._addresses(arrays) if _library is not None else this._flat(arrays)), *args[this.n_arrays :])
+        return self.bind(*args[: self.n_arrays])(*args[self.n_arrays :])
 
     def bind(self, *arrays) -> Callable:
         """The loop with its arrays fixed: call the result with the scalars alone."""
         this = self._for(arrays) if self._first else self
         entry = this.entry or this._find()
-        call = functools.partial(entry, *(this._addresses(arrays) if _library is not None else this._flat(arrays)))
-        call.arrays = arrays  # type: ignore[attr-defined]  # keeps the arrays alive
-        return call
+        if _library is None:
+            flat = this._flat(arrays)
+            return lambda *scalars, kept=arrays: entry(*flat, *scalars)
+        begin, pack = this._pack_arrays(*this._addresses(arrays)), this._pack_scalars
+        return lambda *scalars, kept=arrays: entry(begin + pack(*scalars))  # kept: the arrays stay alive
 
     def _find(self) -> Callable:
         if _library is None:
             self.entry = self.dispatcher()
             return self.entry
-        types: list[Any] = []
-        for a in self.arguments:
-            types += [ctypes.c_void_p, ctypes.c_int64] if a.endswith("[]") else [KINDS[a]]
         self.entry = entry = _library["svmtool_" + self.name]
-        entry.restype, entry.argtypes = KINDS[self.result], types
+        entry.restype = RESULTS[self.result]
         return entry
 
     def numba_types(self) -> tuple:

@@ -1,8 +1,8 @@
 """Compile every loop ahead of time into a shared library.  `python -m svmtool.compiled.build [FOLDER] [--platform P]`
 
-numba translates a loop to LLVM code.  A wrapper with a plain C signature (pointer and length for an array) is added,
-and everything else is made internal, so that the result depends only on the C mathematics library.  The build needs a
-linker but no C compiler and no Python headers.
+numba translates a loop to LLVM code.  A wrapper is added that reads all arguments from memory, 8 bytes each (of an
+array its address and its length), and everything else is made internal, so that the result depends only on the C
+mathematics library.  The build needs a linker but no C compiler and no Python headers.
 
 By default the code is for the building processor: x86-64-v3 (AVX2, FMA) if it supports that, else the base
 architecture.  `--platform` is for wheels and takes the wheel's platform tag: code for each level of that architecture,
@@ -44,7 +44,8 @@ PLATFORMS = {
 
 WRAPPER = """
 declare i32 @"{inner}"({types})
-define {result} @svmtool_{name}({parameters}) {{
+define {result} @svmtool_{name}(ptr %given) {{
+  {loads}
   %value = alloca {slot}
   %error = alloca ptr
   %status = call i32 @"{inner}"({arguments})
@@ -62,7 +63,7 @@ def loop_modules() -> dict[str, str]:
 
 
 def wrapped_module(loop, machine):
-    """Optimised LLVM module of `loop`, in which only the function with its C signature is visible."""
+    """Optimised LLVM module of `loop`, in which only the wrapper is visible."""
     import llvmlite.binding as llvm
     import numba
     from numba import types
@@ -77,22 +78,25 @@ def wrapped_module(loop, machine):
     inner = result.fndesc.llvm_func_name
     module = llvm.parse_assembly(dispatcher.inspect_llvm(signature))
 
-    parameters, arguments = [], ["ptr %value", "ptr %error"]
+    given, arguments = [], ["ptr %value", "ptr %error"]  # given: type and name of each 8 bytes
     for k, a in enumerate(loop.arguments):
         if a.endswith("[]"):  # numba's array: parent, owner, count, item size, data, shape, stride
             size = int(loop.dtypes[k][1])
-            parameters += [f"ptr %p{k}", f"i64 %n{k}"]
+            given += [("ptr", f"%p{k}"), ("i64", f"%n{k}")]
             arguments += ["ptr null", "ptr null", f"i64 %n{k}", f"i64 {size}", f"ptr %p{k}"]
             arguments += [f"i64 %n{k}", f"i64 {size}"]
-        else:
-            parameters.append(f"{llvm_types[a]} %s{k}")
+        else:  # of shorter numbers the first bytes count, on all these processors
+            given.append((llvm_types[a], f"%s{k}"))
             arguments.append(f"{llvm_types[a]} %s{k}")
+    loads = [
+        f"%a{at} = getelementptr i64, ptr %given, i64 {at}\n  {name} = load {kind}, ptr %a{at}"
+        for at, (kind, name) in enumerate(given)
+    ]
     void = loop.result == "void"
     slot = "ptr" if void else llvm_types[loop.result]
     text = WRAPPER.format(
         inner=inner, name=loop.name, slot=slot, result="void" if void else slot,
-        types=", ".join(a.split()[0] for a in arguments), parameters=", ".join(parameters),
-        arguments=", ".join(arguments),
+        types=", ".join(a.split()[0] for a in arguments), loads="\n  ".join(loads), arguments=", ".join(arguments),
         leave="ret void" if void else f"%result = load {slot}, ptr %value\n  ret {slot} %result",
     )  # fmt: skip
     module.link_in(llvm.parse_assembly(text))
@@ -228,7 +232,7 @@ def current(folder: str) -> list[str]:
     """The library in `folder` for this machine, if it was compiled after the last change of its sources."""
     from svmtool.compiled import FOLDER, library_path, loop_sources
 
-    sources = [*loop_sources(), __file__, os.path.join(FOLDER, "__init__.py")]
+    sources = [*loop_sources(), os.path.join(FOLDER, "__init__.py")]
     made = os.path.join(folder, os.path.basename(library_path()))
     changed = max(map(os.path.getmtime, sources))
     return [made] if os.path.exists(made) and os.path.getmtime(made) > changed else []

@@ -127,8 +127,7 @@ class CsrRows(Rows):
 
     def square_norms(self) -> np.ndarray:
         norms = np.empty(self.n)
-        call = loops.csr_square_norms.bind(self.indptr, self.values, norms)
-        self.for_each_block(lambda lo, hi: call(lo, hi))
+        self.for_each_block(loops.csr_square_norms.bind(self.indptr, self.values, norms))
         return norms + self.bias * self.bias if self.bias >= 0 else norms
 
     def _plain_forms(self, M: np.ndarray) -> np.ndarray:

@@ -47,7 +47,7 @@ class BlockCertifier:
         self.loss, products = loss, Products(self.rows, bool(np.count_nonzero(w) <= 1))  # a bias alone: exact
         self._xi, apart = products.slacks(w, self.y, self.target)
         value = float(self.cost @ loss.value(self._xi))
-        return np.array([value, loss_off(loss, self.cost, self._xi, apart)])
+        return np.array([value, loss_off(loss, self.cost, self._xi, apart, value)])
 
     def slopes(self) -> None:
         """Set the candidate dual point to a_i = C_i l'(xi_i)."""

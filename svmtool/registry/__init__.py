@@ -154,7 +154,7 @@ def in_words(rows: Iterable[Solver]) -> str:
 
 def entry(row: Solver) -> Callable:
     """Import the module of a row and return its solver: see `solver_of`."""
-    return solver_of(_module(row), row.plan)
+    return solver_of(module(row.module), row.plan)
 
 
 def solver_of(module: Any, plan: str = "plan") -> Callable:
@@ -178,17 +178,17 @@ def planner(row: Solver) -> Callable:
 
     It is called as plan(task, rule, start) for linear models and as plan(problem, rule, start) with kernels.
     """
-    return getattr(_module(row), row.plan)
+    return getattr(module(row.module), row.plan)
 
 
 def methods(row: Solver) -> Mapping[str, str]:
     """Import the module of a row and return its METHODS: a line of text for each name."""
-    return _module(row).METHODS
+    return module(row.module).METHODS
 
 
 def about(row: Solver) -> About:
     """Import the module of a printed row and return what it says about the row's number."""
-    return _module(row).ABOUT[row.number]
+    return module(row.module).ABOUT[row.number]
 
 
 def planned(row: Solver, plans: Iterable[Any]) -> list[str]:
@@ -197,7 +197,9 @@ def planned(row: Solver, plans: Iterable[Any]) -> list[str]:
     return list(dict.fromkeys(": ".join(filter(None, (known[plan.method], plan.why))) for plan in plans))
 
 
-def _module(row: Solver) -> Any:
+@functools.cache
+def module(name: str) -> Any:
+    """The module of that name; the import system takes a share of a small fit even where it is loaded."""
     import importlib
 
-    return importlib.import_module(row.module)
+    return importlib.import_module(name)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
@@ -64,7 +63,7 @@ def problems_of(table: Dataset, settings: Settings) -> Reduction:
     """The problems of a training set, of the kind that the chosen solver serves; see Reduction."""
     kind = "one-vs-one" if settings.run.options.one_vs_one else settings.row.kind
     module, name = REDUCTIONS[kind if table.sets is None else "multi-label"]
-    return getattr(importlib.import_module(module), name)(table, settings)
+    return getattr(registry.module(module), name)(table, settings)
 
 
 def gap_of_eps(eps: float, an_eps: float, most: float) -> float:
