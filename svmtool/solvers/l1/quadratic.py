@@ -138,7 +138,7 @@ class ColumnQuadratic(Quadratic):
 
     @property
     def slope(self) -> np.ndarray:
-        return self.g + self.columns.whole.products(self._r)
+        return self.g + self.columns.products(self._r)
 
     @property
     def value(self) -> float:
