@@ -101,7 +101,8 @@ class WeightedColumns:
     """
 
     def __init__(self, columns: CsrRows, square_norms: np.ndarray | None = None):
-        self.columns, self.square_norms, self.nnz, self.n = columns, square_norms, columns.nnz, columns.d
+        self.columns, self.nnz, self.n = columns, columns.nnz, columns.d
+        self.square_norms = np.empty(0) if square_norms is None else square_norms
         self._ones = np.ones(columns.n)
 
     def epochs(self, *terms: Any) -> float:
