@@ -52,7 +52,9 @@ class CrammerSingerCertifier:
         dual = s * linear - 0.5 * s * s * square
         less = s * growth(len(a)) * linear
         less += s * s * (apart * (float(np.sqrt(square)) + 0.5 * apart) + 0.5 * growth(V.size) * square)
-        G = self._gradient(V)
+        ones = np.ones(len(a))
+        G = np.stack([products.margins(np.ascontiguousarray(v), ones)[0] for v in V.T], axis=1)
+        G += np.arange(self.k) != self.number[:, None]  # w_m.x_i + [m != y_i]
         can_rise = rest < 0.0
         can_rise[own] = ~full
         violation = G.max(axis=1) - np.min(G, axis=1, where=can_rise, initial=np.inf)
@@ -85,12 +87,3 @@ class CrammerSingerCertifier:
     def value_at_zero(self) -> float:
         """P(0): each row has a loss of 1."""
         return float(np.sum(self.cost)) if self.k > 1 else 0.0
-
-    def _gradient(self, W: np.ndarray) -> np.ndarray:
-        """w_m.x_i + [m != y_i], n x k."""
-        G, signs = np.empty((self.rows.n, self.k)), np.ones(self.rows.n)
-        for m in range(self.k):
-            z = np.empty(self.rows.n)
-            self.rows.margins(np.ascontiguousarray(W[:, m]), signs, z)
-            G[:, m] = z + (self.number != m)
-        return G

@@ -58,10 +58,10 @@ def _nonzeros(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def of_all_rows(values: np.ndarray, used: np.ndarray | None, n: int) -> np.ndarray:
-    """The values of the rows `used` (i8; None: all) as those of n rows, 0 for the others; f8 (rows, ...)."""
+    """The values of the rows `used` (i8; None: all) as those of n rows, 0 for the others; (rows, ...)."""
     if used is None:
         return values
-    whole = np.zeros((n, *values.shape[1:]))
+    whole = np.zeros((n, *values.shape[1:]), values.dtype)
     whole[used] = values
     return whole
 

@@ -1,7 +1,7 @@
 """Direct solution of a kernel machine's dual in double precision, if steps of pairs make little progress.
 
-kernels/interior.py solves systems of the variables, for any kernel, or of the features of a linear kernel.  This module
-chooses, and solves the dual of a linear kernel in the feature space:
+kernels/interior.py solves systems of the variables, for any kernel.  This module chooses, and solves the dual of a
+linear kernel in the feature space:
 
     min over a of  1/2 a'Qa + p'a,  Q_st = y_s y_t x_row(s).x_row(t),   0 <= a <= u,   fixed sums
 

@@ -1,11 +1,10 @@
-"""Interior-point solution of a kernel machine's dual in double precision: few variables, or a linear kernel with few
-features.
+"""Interior-point solution of a kernel machine's dual in double precision, for few variables.
 
     min over a of  1/2 a'Qa + p'a,   E a = e,   0 <= a <= u        (kernels/problems.py)
 
 Primal-dual interior-point steps (engine/interior.py): a step costs a Cholesky factor of Q + diag(z/a + w/(u - a)), with
-the multipliers z and w of the two bounds, or of an equivalent matrix of the features.  The number of steps is almost
-independent of costs, scales and the condition of the kernel matrix, unlike that of steps of pairs.
+the multipliers z and w of the two bounds.  The number of steps is almost independent of costs, scales and the condition
+of the kernel matrix, unlike that of steps of pairs.
 """
 
 from __future__ import annotations
@@ -18,14 +17,10 @@ from svmtool.errors import SvmtoolError
 from svmtool.kernels.problems import KernelProblem, Points
 from svmtool.kernels.tiles import apart
 from svmtool.linalg.systems import Factored, mirror, restore_sum
-from svmtool.models.kernel_functions import LINEAR
-from svmtool.tolerances import DUAL_RTOL, MANY_VALUES, MATRIX_ROWS, MIN_POSITIVE, SUM_RTOL
+from svmtool.tolerances import DUAL_RTOL, MATRIX_ROWS, MIN_POSITIVE, SUM_RTOL
 
 # a direct solution of m variables costs CUBE_COST m^3 + FIXED_COST values of kernel rows
 CUBE_COST, FIXED_COST = 2.5, 2e7
-# By systems of d features it costs FEATURES_COST m (0.002 d^2 + d + 8) + FIXED_COST: 24 sets of 300 to 2,000 rows and
-# 4 to 128 features, C = 1 and 1e4, took 0.14 to 1.04 of that (median 0.34), seven of up to 45,568 variables 0.12 to 1.1
-FEATURES_COST = 500.0
 
 
 def kernel_matrix(points: Points) -> np.ndarray:
@@ -43,21 +38,11 @@ def kernel_matrix(points: Points) -> np.ndarray:
     return values
 
 
-def by_features(problem: KernelProblem) -> bool:
-    """Whether systems of the features are used: the kernel is linear, with fewer features than variables."""
-    linear = problem.kernel.kind == LINEAR and problem.rows is not None
-    return linear and 0 < 2 * problem.rows.d <= len(problem.y) and problem.rows.d * len(problem.y) <= MANY_VALUES
-
-
 def cost(problem: KernelProblem) -> float:
     """The cost of `minima`, in values of kernel rows read by steps of pairs; inf for problems it does not solve."""
     m = len(problem.y)
-    if not (problem.upper < np.inf).all():
-        return np.inf
-    if by_features(problem):
-        d = problem.rows.d
-        return FEATURES_COST * m * (0.002 * d * d + d + 8.0) + FIXED_COST
-    return CUBE_COST * m**3 + FIXED_COST if m <= MATRIX_ROWS else np.inf
+    few = m <= MATRIX_ROWS and bool((problem.upper < np.inf).all())
+    return CUBE_COST * m**3 + FIXED_COST if few else np.inf
 
 
 def minima(problem: KernelProblem) -> list[np.ndarray]:
@@ -83,11 +68,7 @@ def minima(problem: KernelProblem) -> list[np.ndarray]:
         size = max(float(np.abs(p).max()), unit * unit * curvature)
         if not 0.0 < size < np.inf:
             return []
-        if by_features(problem):
-            Q: np.ndarray | _Thin = _Thin(problem.rows.dense_of(row) * (unit / size**0.5 * y)[:, None])
-        else:
-            K = kernel_matrix(problem.points)[np.ix_(row, row)]
-            Q = (unit * y)[:, None] * K * (unit * y) / size
+        Q = (unit * y)[:, None] * kernel_matrix(problem.points)[np.ix_(row, row)] * (unit * y) / size
         path = _Box(Q, p / size, E, E @ (problem.start[used] / unit), upper / unit, problem.floor / size)
     found = []
     for x in path.minima():
@@ -102,41 +83,13 @@ def minima(problem: KernelProblem) -> list[np.ndarray]:
     return found
 
 
-class _Thin:
-    """The matrix B B' of a linear kernel, which is not formed; B f8 (m, d), d < m."""
-
-    def __init__(self, B: np.ndarray):
-        self.B = B
-
-    def __matmul__(self, x: np.ndarray) -> np.ndarray:
-        return self.B @ (x @ self.B)
-
-
-class _ThinFactor:
-    """I + B B' = H by I + B'B (Sherman, Morrison and Woodbury)."""
-
-    def __init__(self, B: np.ndarray):
-        self._B, inner = B, B.T @ B
-        inner.flat[:: len(inner) + 1] += 1.0
-        self._factor = Factored(inner)
-
-    def __matmul__(self, x: np.ndarray) -> np.ndarray:
-        return x + self._B @ (x @ self._B)
-
-    def solve(self, g: np.ndarray) -> np.ndarray:
-        """H^-1 g."""
-        return g - self._B @ self._factor.solve(g @ self._B)
-
-
 class _Box(Path):
     """The problem in units of its size.  gap: the largest relative error, of the products and of both residuals.
 
     floor: errors are relative to at least this value.
     """
 
-    def __init__(
-        self, Q: np.ndarray | _Thin, p: np.ndarray, E: np.ndarray, fixed: np.ndarray, u: np.ndarray, floor: float
-    ):
+    def __init__(self, Q: np.ndarray, p: np.ndarray, E: np.ndarray, fixed: np.ndarray, u: np.ndarray, floor: float):
         self.Q, self.p, self.E, self.fixed, self.u, self.floor = Q, p, E, fixed, u, floor
         x = np.minimum(0.5 * u, 1.0)
         super().__init__([x, u - x], [np.ones(len(p)), np.ones(len(p))], [np.zeros(len(E))])
@@ -156,12 +109,9 @@ class _Box(Path):
         """H = I + S Q S, S^-2 = z/x + w/slack, bordered by E."""
         (x, slack), (z, w) = self.x, self.z
         self._scale = scale = 1.0 / np.sqrt(z / x + w / slack)
-        if isinstance(self.Q, _Thin):
-            self._factor = self._H = _ThinFactor(scale[:, None] * self.Q.B)
-        else:
-            H = scale[:, None] * self.Q * scale
-            H.flat[:: len(H) + 1] += 1.0
-            self._factor, self._H = Factored(H), H
+        self._H = scale[:, None] * self.Q * scale
+        self._H.flat[:: len(self._H) + 1] += 1.0
+        self._factor = Factored(self._H)
         self._border = np.stack([self._solved(e) for e in self.E])
         self._corner = self.E @ self._border.T
 

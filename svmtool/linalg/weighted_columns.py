@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,7 @@ class Columns:
         else:
             self._turn_sparse(rows.as_csr())
         self.nnz = int(self.starts[-1])
-        self._face = Face(CsrRows(self.starts, self.row_numbers, self.values, rows.n))
+        self._matrix = WeightedColumns(CsrRows(self.starts, self.row_numbers, self.values, rows.n))
 
     def _turn_dense(self, rows: DenseRows) -> None:
         """Every column has every row, zeros included."""
@@ -79,81 +78,61 @@ class Columns:
 
     def products(self, u: np.ndarray) -> np.ndarray:
         """X'u, f8[d]; u f8[n]."""
-        return self._face.products(u)
+        return self._matrix.products(u)
 
     transpose_product = products
 
     def margins(self, w: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
         """z_i = y_i x_i.w; columns of zero weights are skipped."""
-        np.multiply(y, self._face.sum(w), out=z)
+        np.multiply(y, self._matrix.sum(w), out=z)
 
     def some_by_rows(self, chosen: np.ndarray) -> CsrRows:
         """The features `chosen` (i8, ascending, without the bias feature) and the bias feature, as rows."""
         if not len(self.row_numbers):
             X = self.values.reshape(self.d, self.n)[chosen].T.astype(np.float64, order="C")
             return DenseRows(X, self.bias).as_csr()
-        turned = Columns(self._face.columns.take(chosen))
+        turned = Columns(self._matrix.columns.take(chosen))
         return CsrRows(
             turned.starts, turned.row_numbers, turned.values.astype(np.float64, copy=False), len(chosen), self.bias
         )
 
     def weighted(self, chosen: np.ndarray, c: np.ndarray) -> WeightedColumns:
         """The columns `chosen` (i8, ascending), row i multiplied by the square root of c_i (f8[n])."""
-        out = WeightedColumns(self.n, len(chosen), int(np.sum(np.diff(self.starts)[chosen])))
+        most = int(np.sum(np.diff(self.starts)[chosen]))
+        starts, row_numbers, values = np.empty(len(chosen) + 1, np.int64), np.empty(most, np.int32), np.empty(most)
+        squares = np.empty(len(chosen))
         l1_loops.gather_columns(
-            self.starts, self.row_numbers, self.values, np.sqrt(c), chosen, *out.arrays, out.square_norms
+            self.starts, self.row_numbers, self.values, np.sqrt(c), chosen, starts, row_numbers, values, squares
         )
-        return out
+        count = int(starts[-1])
+        return WeightedColumns(CsrRows(starts, row_numbers[:count], values[:count], self.n), squares)
 
 
 class WeightedColumns:
-    """A working set of columns, with space for m columns and `most` numbers over n rows."""
+    """A matrix A by its columns, each stored as a row of `columns`.
 
-    def __init__(self, n: int, m: int, capacity: int):
-        self.n = n
-        self.arrays = np.empty(m + 1, np.int64), np.empty(capacity, np.int32), np.empty(capacity)
-        self.square_norms = np.empty(m)
+    square_norms: of the columns, for `epochs` alone.
+    """
+
+    def __init__(self, columns: CsrRows, square_norms: np.ndarray | None = None):
+        self.columns, self.nnz, self.n = columns, columns.nnz, columns.d
+        self.square_norms = np.empty(0) if square_norms is None else square_norms
+        self._ones = np.ones(columns.n)
 
     def epochs(self, *terms: Any) -> float:
         """Coordinate descent; see `column_epochs`."""
-        return l1_loops.column_epochs(*self.arrays, self.square_norms, *terms)
+        return l1_loops.column_epochs(*self.columns.csr_arrays, self.square_norms, *terms)
 
-    @property
-    def nnz(self) -> int:
-        """Number of stored values."""
-        return int(self.arrays[0][-1])
-
-    @cached_property
-    def whole(self) -> Face:
-        """All columns."""
-        return Face(self._as_rows())
-
-    def take(self, chosen: np.ndarray) -> Face:
+    def take(self, chosen: np.ndarray) -> WeightedColumns:
         """Copy the columns `chosen` (i8)."""
-        return Face(self.whole.columns.take(chosen))
+        return WeightedColumns(self.columns.take(chosen))
 
     def gram(self) -> np.ndarray:
-        """Inner products of all columns, a symmetric matrix."""
-        return mirror(self.whole.gram())
-
-    def _as_rows(self) -> CsrRows:
-        starts, row_numbers, values = self.arrays
-        count = int(starts[-1])
-        return CsrRows(starts, row_numbers[:count], values[:count], self.n)
-
-
-class Face:
-    """The columns A of a face of the model."""
-
-    def __init__(self, columns: CsrRows):
-        self.columns, self.nnz, self._ones = columns, columns.nnz, np.ones(columns.n)
-
-    def gram(self) -> np.ndarray:
-        """The upper triangle of A'A, summed over the rows of the data, which are shorter than its columns."""
+        """A'A, summed over the rows of the data, which are shorter than its columns."""
         m, rows = self.columns.n, Columns(self.columns)
         K = np.zeros((m, m))
-        CsrRows(rows.starts, rows.row_numbers, rows.values, m).add_gram(np.ones(self.columns.d), K)
-        return K
+        CsrRows(rows.starts, rows.row_numbers, rows.values, m).add_gram(np.ones(self.n), K)
+        return mirror(K)
 
     def sum(self, x: np.ndarray) -> np.ndarray:
         """A x, one number for each row of the data."""

@@ -18,7 +18,7 @@ from svmtool.compiled.loops.loss import hinge_loops as loops
 from svmtool.compiled.threads import run_blocks
 from svmtool.data.replicated import stored_rows
 from svmtool.data.row_storage import Rows
-from svmtool.linalg.systems import FACTOR_NS, Factored
+from svmtool.linalg.systems import FACTOR_NS
 from svmtool.objectives.base import Objective
 from svmtool.tolerances import MIN_POSITIVE, RIDGE, ROWS_AT_ONCE, SIGMA_MAX
 
@@ -123,9 +123,6 @@ class Augmented(Objective):
             and self.face_cost < FACTOR_NS * float(self.d) ** 3
         )  # fmt: skip
 
-    def _by_rows(self, g: np.ndarray) -> np.ndarray:
-        return super()._by_rows(g) if self.piecewise_quadratic else self.curved_direction(g)
-
     def primal_value(self) -> float:
         if self.p > 1.0:
             self.value()
@@ -133,40 +130,6 @@ class Augmented(Objective):
         slack = np.subtract(self.target, self.z, out=self.dz)
         np.maximum(slack, 0.0, out=slack)
         return 0.5 * float(self.w @ self.regular(self.w)) + float(self.cost @ slack)
-
-    def face(self, used: np.ndarray) -> np.ndarray:
-        """Minimiser of phi's current quadratic piece (p = 1) by the dual system; `used` (i8): the free rows.
-
-        The other rows stay at their bound 0 or C_i cap: v is their sum of alpha_i y_i x_i.  Then
-        w = v + sum a_i y_i x_i with (Q + 1 / (sigma C)) a = target - y x.v + beta / sigma,  Q_ij = y_i y_j x_i.x_j:
-        rows on the margin are equality constraints, with a proximal term that keeps dependent rows solvable.
-        A free bias is the multiplier of sum alpha_i y_i = 0.
-        """
-        used, Q = self.dual_matrix(used, self.y, 1.0 / (self.sigma * self.cost))
-        rest = -self.u
-        rest[used] = 0.0
-        v, z = self.rows.transpose_product(rest), np.empty(self.n)
-        if self.free_bias:
-            v[-1] = 0.0
-        self.rows.margins(v, self.y, z)
-        y = self.y[used]
-        right = self.target[used] - z[used] + self.beta[used] / self.sigma
-        a, factored, bias = np.zeros(self.n), Factored(np.ascontiguousarray(Q.T)), 0.0
-        part = factored.solve(right)
-        if self.free_bias:  # Q contains bias^2 y y', which only shifts the multiplier
-            others, along = float(np.sum(rest)), factored.solve(y)
-            multiplier = (float(y @ part) + others) / float(y @ along)
-            part -= multiplier * along
-            bias = (multiplier - self.rows.bias**2 * others) / self.rows.bias
-        a[used] = y * part
-        w = v + self.rows.transpose_product(a)
-        if self.free_bias:
-            w[-1] = bias
-        return w
-
-    def slopes(self) -> np.ndarray:
-        """b of the last gradient() or value(), f8[n]: the next multipliers per unit of cost."""
-        return -self.u * self.y / self.cost
 
     def dual_point(self) -> np.ndarray:
         """The dual point with value `bound`: the best multiple, at most 1, of alpha_i = C_i b_i, f8[n]."""

@@ -47,7 +47,7 @@ class Objective(Losses):
     line_search_share = 0.0
     way = ""  # how the last Newton direction was computed: a value of SYSTEMS
     products = 0  # products with the Hessian in the last direction by conjugate gradients
-    face_bound = -np.inf  # best lower bound of min f found by `face`
+    face_bound = -np.inf  # best lower bound of min f found by a system of the active rows
     _hessian: np.ndarray | None = None
 
     if TYPE_CHECKING:  # methods of objectives that finite Newton methods minimise
@@ -57,9 +57,6 @@ class Objective(Losses):
 
         def value_at_zero(self) -> float:
             """Return f(0)."""
-
-        def face(self, active: np.ndarray) -> np.ndarray:
-            """Return the minimiser over the dual variables `active`, as weights."""
 
         def projected_range(self, point: Any) -> float:
             """Return the range of the projected gradients at a dual point."""
@@ -79,7 +76,7 @@ class Objective(Losses):
 
     @property
     def dual_system_cheaper(self) -> bool:
-        """Whether the system of the active rows (`face`) is cheaper than a d x d matrix."""
+        """Whether the system of the active rows is cheaper than a d x d matrix."""
         return False
 
     @abstractmethod
@@ -180,7 +177,7 @@ class Objective(Losses):
 
     @property
     def face_cost(self) -> float:
-        """Approximate cost of the first `face` of the active rows, in nanoseconds."""
+        """Approximate cost of the first system of the active rows, in nanoseconds."""
         return self.row_system_work(self.active)
 
     def feature_system_work(self, rows: int) -> float:
@@ -217,7 +214,7 @@ class Objective(Losses):
     ) -> tuple[np.ndarray, int, bool]:  # fmt: skip
         """p with H p = -g, the number of products with H, and whether p is as accurate as requested.
 
-        system: "primal" factorises a d x d matrix; "dual" one with a row for each active row (needs `face`); "cg" runs
+        system: "primal" factorises a d x d matrix; "dual" one with a row for each active row; "cg" runs
         conjugate gradients to the tolerance, for at most `max_products` products, or until stopped().
         If the run ends meanwhile p is -g, which is also a descent direction.
         """
@@ -226,7 +223,7 @@ class Objective(Losses):
             if system == "primal":
                 return -solve_positive(self.hessian(), g), 0, True
             if system == "dual":
-                return self._by_rows(g), 0, True
+                return self.by_rows(g), 0, True
             p, self.products, reached = conjugate_gradient(
                 self.hessian_product, g, self.hessian_diagonal(), tolerance, max_products, stopped
             )
@@ -248,18 +245,15 @@ class Objective(Losses):
                 return found
         return self.newton_direction(g, "primal")
 
-    def _by_rows(self, g: np.ndarray) -> np.ndarray:
-        """`newton_direction` by the dual system."""
-        return self.face(self.active_rows()) - self.w
-
-    def curved_direction(self, g: np.ndarray) -> np.ndarray:
-        """-H^-1 g by the dual system of the active rows A, whose curvatures c differ (scale 1).
+    def by_rows(self, g: np.ndarray) -> np.ndarray:
+        """-H^-1 g by the dual system of the active rows A, whose curvatures are c times the scale.
 
         p = -g - A'Ds, D = sqrt(c), with (D A A' D + I) s = -D A g.  The step of a free bias is the multiplier of its
-        equation, which fixes the sum of Ds.  At least one row must be active.
+        equation, which fixes the sum of Ds.  At least one row must be active then.
         """
-        used, Q = self.dual_matrix(self.active_rows(), np.sqrt(self.c), np.ones(self.n))
-        root = np.sqrt(self.c[used])
+        roots = np.sqrt(self.scale * self.c)
+        used, Q = self.dual_matrix(self.active_rows(), roots, np.ones(self.n))
+        root = roots[used]
         along, a = np.empty(self.n), np.zeros(self.n)
         self.rows.margins(g, np.ones(self.n), along)
         factored, shift = Factored(np.ascontiguousarray(Q.T)), 0.0

@@ -80,6 +80,9 @@ class SquaredHinge(Objective):
     def dual_system_cheaper(self) -> bool:
         return self.has_dual_system and 0 < self.active < self.d and self.face_cost < FACTOR_NS * float(self.d) ** 3
 
+    def by_rows(self, g: np.ndarray) -> np.ndarray:
+        return self.face(self.active_rows()) - self.w
+
     def face(self, used: np.ndarray) -> np.ndarray:
         """The minimiser of 1/2 |w|^2 + sum over rows `used` (i8) of C_i (target_i - y_i x_i.w)^2 by the dual system.
 

@@ -158,7 +158,7 @@ class TruncatedNewton:
         o = self.objective
         if self.few_rows and self.products * o.product_cost >= o.face_cost:
             try:
-                return o.curved_direction(g), 0
+                return o.by_rows(g), 0
             except EndedError:
                 return -g, 0
         due = np.floor(EARLY_CG_SHARE * self.worth) if self.factor is None else self.worth

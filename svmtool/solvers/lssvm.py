@@ -25,7 +25,13 @@ from svmtool.solvers.shared import least_squares
 from svmtool.solvers.shared.base import BIAS, BIAS_WHY, Monitor, Plan, Result, Rule, bias_only
 from svmtool.tolerances import GRAM_BELOW
 
-METHODS = {"bias": BIAS, "sums": least_squares.SUMS, **least_squares.METHODS}
+METHODS = {
+    "bias": BIAS,
+    "sums": least_squares.SUMS,
+    "golub-kahan": "conjugate gradients on primal and dual",
+    "primal": least_squares.PRIMAL,
+    "cg": "Newton steps by conjugate gradients, from sums over the rows",
+}
 
 
 def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
@@ -36,7 +42,9 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
         return Plan("sums", "few enough features for a matrix of features x features")
     if task.rows.d <= GRAM_BELOW:
         return Plan("primal", f"{task.rows.d} features, at most {GRAM_BELOW}")
-    return least_squares.plan_wide(task, "too many features for a matrix of features x features")
+    if not task.rows.row_vectors:  # steps on primal and dual need some of n numbers
+        return Plan("cg", "other processes hold the rows")
+    return Plan("golub-kahan", "too many features for a matrix of features x features")
 
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:
@@ -45,4 +53,6 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
         return bias_only(monitor, task.bias_only_solution(), np.zeros(task.rows.n))
     if method == "sums":
         return least_squares.by_sums(task.equations, task, monitor, rule, start)
-    return least_squares.by_method(method, task, monitor, rule, start)
+    if method == "golub-kahan":
+        return least_squares.by_golub_kahan(task, monitor, start)
+    return least_squares.by_newton(task, monitor, rule, start, method)

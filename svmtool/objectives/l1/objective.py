@@ -19,13 +19,12 @@ from svmtool.data.csr import CsrRows
 from svmtool.linalg import systems
 from svmtool.linalg.systems import mirror
 from svmtool.linalg.weighted_columns import Columns
-from svmtool.objectives.duality import balanced, balancing
+from svmtool.objectives.duality import balancing
 from svmtool.objectives.logistic import Logistic
 from svmtool.objectives.squared_hinge import SquaredHinge
 from svmtool.objectives.task import Task
 from svmtool.tolerances import FINE_RTOL, GRAM_BELOW, MAX_TRIALS, SEARCH_RTOL
 
-MIN_BOUND_SHARE = 0.1  # of its distance from a bound that a multiplier keeps in a step of the model
 MIN_END_CURVATURE = 0.1  # at its end, as share of the mean along it, unless f is known to decrease
 # Nanoseconds of a number in an epoch on f, whose rows are visited in any order: 2 to 4 and 6 to 16 on nine sets
 DESCENT_NS, DENSE_DESCENT_NS = 8.0, 3.0
@@ -137,31 +136,14 @@ class L1Objective:
         """The dual point of value `bound`, f8[n]; None where rows are distributed."""
         return -self.losses.balanced(*self._factors) * self.losses.y if self.here else None
 
-    def dual_of(self, a: np.ndarray, v: np.ndarray | None = None) -> tuple[float, np.ndarray]:
+    def dual_of(self, a: np.ndarray, v: np.ndarray) -> tuple[float, np.ndarray]:
         """The dual value at the best feasible multiple of multipliers a >= 0 (f8[n]), and that multiple.
 
-        v: sum_i a_i y_i x_i, f8[d], where it is known.
+        v: sum_i a_i y_i x_i, f8[d].  Without a free bias.
         """
         o = self.losses
-        if self.free_bias:
-            a, v = balanced(a, o.y), None
-        if v is None:
-            v = self.products(a * o.y)
         s, value = self._best_multiple(self._limit(v), lambda s: o.balanced_sums(-s * a * o.y))
         return value, s * a
-
-    def bound_of_model(self) -> tuple[float, np.ndarray]:
-        """`dual_of` the slopes that the quadratic model has at w + p; p as last given to `search`.
-
-        They satisfy the constraints to the accuracy of the model's solution, while those of the losses also have the
-        model's error, which changes the bound to first order.
-        """
-        o = self.losses
-        a = -o.u * o.y
-        new = a - o.c * o.dz
-        if self.logistic:  # away from the bounds, where the dual's slope is infinite
-            new = np.clip(new, MIN_BOUND_SHARE * a, o.cost - MIN_BOUND_SHARE * (o.cost - a))
-        return self.dual_of(np.maximum(new, 0.0))
 
     def violations(self, g: np.ndarray) -> np.ndarray:
         """The optimality violation of each weight, |smallest subgradient of f|; g as returned by gradient()."""
@@ -207,10 +189,6 @@ class L1Objective:
         """Compute the margins of a direction p, for `search` and `step`; by columns where p has few entries."""
         o = self.losses
         (self.rows if self._columns is None else self._columns).margins(p, o.y, o.dz)
-
-    def products(self, u: np.ndarray) -> np.ndarray:
-        """sum_i u_i x_i, f8[d]."""
-        return (self.rows if self._columns is None else self._columns).transpose_product(u)
 
     def columns(self) -> Columns:
         """The rows, stored by columns."""

@@ -22,8 +22,6 @@ Differs from the papers in:
  6. Interior-point iterations take over where they are expected to be cheaper, or where round-off ends the others:
     their number depends little on the costs and on the scale of the features, on which the step length of Newton's
     method depends strongly.
- 7. The lower bound is the better one of two: at the slopes of the losses, and at those that the model has where the
-    step ends (L1Objective.bound_of_model).
 Stops when: the certified relative gap reaches the target; -e asks for L1_GAP_AN_EPS e (Rule.gap).  -e also ends a run
 where LIBLINEAR's rule holds and the gap is at most SLOW_MIN_GAP; the run's budget begins there, too.  That rule is
 V <= e max(1, min(pos, neg)) / l V_0.  -s 6: V is the sum of violations, V_0 that at w = 0.  -s 5: V_0 is the sum of
@@ -131,7 +129,6 @@ class ProximalSteps:
         self.contest, self.objective = contest, contest.objective
         self.work, self.primal, self.dual = 0.0, np.inf, -np.inf
         self.over = False  # the other candidate never runs alone
-        self.model_bound: tuple[float, Any] = -np.inf, None
         self._tolerance, self._ridge, self._epochs = LOOSE, quadratic.RIDGE, 1.0
         self._short = False
         # Violations that the last epoch on f met, and the weights that it visited
@@ -205,15 +202,11 @@ class ProximalSteps:
         others = float(violations.sum()) - float(violations[self._visited].sum())
         if EPOCH_TOL * (self._total + others) <= c.gradient_tol:
             c.monitor.liblinear_ends()
-        bound, alpha = o.bound, o.dual_point
-        if self.model_bound[0] > bound:
-            bound, point = self.model_bound
-            alpha = lambda: point  # noqa: E731
-        self.primal, self.dual = f, max(bound, self.dual)
+        self.primal, self.dual = f, max(o.bound, self.dual)
         if not o.here and f <= c.best.primal * (1.0 + SUM_RTOL):  # the answer's dual point is that of its weights
             c.best.primal, c.best.w[:] = f, o.w
         status = c.record(
-            f, o.w, bound, alpha, float(violations.sum()), gradient=float(violations.max(initial=0.0)),
+            f, o.w, o.bound, o.dual_point, float(violations.sum()), gradient=float(violations.max(initial=0.0)),
             active=int(np.count_nonzero(o.w)), cg=self._products, step=self._t,
         )  # fmt: skip
         apart = f - c.best.dual
@@ -246,9 +239,6 @@ class ProximalSteps:
             self._short = self._t < SHORT_STEP
             if self._short:
                 self._tolerance = LOOSE
-            elif o.here and self._fall <= FAR:
-                self.model_bound = o.bound_of_model()
-                self.work += 2.0 * o.pass_work
         o.step(self._t, p)
         self.work += 3.0 * o.pass_work + CALLS_NS
         self._spent[self._kind] = self.work - before

@@ -26,7 +26,6 @@ EPOCHS, MATRIX_EPOCHS = 5, 20  # between two steps of the non-zero weights
 # Share of the diagonal that is added at first, its least and largest value, and its factor after steps shorter than
 # SHORT_FACE, or after full steps
 RIDGE, RIDGE_MIN, RIDGE_MAX, RIDGE_STEP, SHORT_FACE = 1e-7, 1e-13, 0.1, 10.0, 0.1
-PROJECTED_FACTOR = 0.3  # factor of the step's length in the projected search
 MIN_FALL_SHARE = 0.1  # a turn that lowers q by no more than this share of its fall so far is the last
 CG_STEPS, CG_RTOL = 8, 0.03  # products of a step, or as many as epochs have taken work, and its tolerance
 FACE_PRODUCTS = 4  # in a step of the non-zero weights, besides
@@ -70,8 +69,8 @@ class Quadratic(ABC):
     @abstractmethod
     def direction(
         self, face: np.ndarray, slope: np.ndarray, ridge: float, ended: Callable[[], bool]
-    ) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
-        """A solution of (H + ridge diag H) q = -slope over the weights `face` (i8), and the product with this H."""
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """A solution q of (H + ridge diag H) q = -slope over the weights `face` (i8), and H q."""
 
     @abstractmethod
     def move(self, face: np.ndarray, to: np.ndarray) -> None:
@@ -85,8 +84,13 @@ class Quadratic(ABC):
         self.faces += 1
         v, penalty = self.v[face], self.penalty[face]
         slope = self.slope[face] + penalty * np.sign(v)
-        q, product = self.direction(face, slope, ridge, ended)
-        new, t = best_on_face(v, q, penalty, slope, lambda x: float(x @ product(x)))
+        q, Hq = self.direction(face, slope, ridge, ended)
+        downhill, new, t = float(slope @ q), v, 1.0
+        if downhill < 0.0:
+            t = minimum_on_line(v, q, penalty, downhill, float(q @ Hq), 1.0)
+            new = v + t * q
+            if t < 1.0:
+                new[np.abs(new) <= 1e-15 * np.abs(v)] = 0.0
         self.move(face, new)
         if t < SHORT_FACE:
             return min(ridge * RIDGE_STEP, RIDGE_MAX)
@@ -116,12 +120,13 @@ class MatrixQuadratic(Quadratic):
 
     def direction(
         self, face: np.ndarray, slope: np.ndarray, ridge: float, ended: Callable[[], bool]
-    ) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
+    ) -> tuple[np.ndarray, np.ndarray]:
         m, part = float(len(face)), np.ascontiguousarray(self.H[np.ix_(face, face)])
         self.work += FACTOR_NS * m**3 + COPY_NS * m * m + CALLS_NS / 4.0
         whole = part.copy()
         part.flat[:: len(face) + 1] *= 1.0 + ridge
-        return -solve_positive(part, slope), whole.__matmul__
+        q = -solve_positive(part, slope)
+        return q, whole @ q
 
     def move(self, face: np.ndarray, to: np.ndarray) -> None:
         self.v[face] = to
@@ -138,7 +143,7 @@ class ColumnQuadratic(Quadratic):
 
     @property
     def slope(self) -> np.ndarray:
-        return self.g + self.columns.whole.products(self._r)
+        return self.g + self.columns.products(self._r)
 
     @property
     def value(self) -> float:
@@ -154,7 +159,7 @@ class ColumnQuadratic(Quadratic):
 
     def direction(
         self, face: np.ndarray, slope: np.ndarray, ridge: float, ended: Callable[[], bool]
-    ) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
+    ) -> tuple[np.ndarray, np.ndarray]:
         part, diagonal = self.columns.take(face), self.columns.square_norms[face]
         small = ridge * diagonal + MIN_POSITIVE
 
@@ -169,7 +174,7 @@ class ColumnQuadratic(Quadratic):
         self.products += taken
         self.work += taken * one
         self._part = part
-        return q, product
+        return q, product(q)
 
     def move(self, face: np.ndarray, to: np.ndarray) -> None:
         self._r += self._part.sum(to - self.v[face])
@@ -209,7 +214,7 @@ class SumsQuadratic(Quadratic):
 
     def direction(
         self, face: np.ndarray, slope: np.ndarray, ridge: float, ended: Callable[[], bool]
-    ) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
+    ) -> tuple[np.ndarray, np.ndarray]:
         small = ridge * self.diagonal[face]
 
         def product(x: np.ndarray) -> np.ndarray:
@@ -221,7 +226,7 @@ class SumsQuadratic(Quadratic):
         q, _, _ = conjugate_gradient(
             lambda x: product(x) + small * x, -slope, self.diagonal[face] + small, CG_RTOL, steps, ended
         )
-        return q, product
+        return q, product(q)
 
     def move(self, face: np.ndarray, to: np.ndarray) -> None:
         change = np.zeros(len(self.v))
@@ -259,33 +264,3 @@ def minimise(
             model._count + begun._count,
         )
     return model, ridge
-
-
-def best_on_face(
-    v: np.ndarray, q: np.ndarray, penalty: np.ndarray, slope: np.ndarray, curvature: Callable[[np.ndarray], float]
-) -> tuple[np.ndarray, float]:
-    """The best of a few points in the direction q from the weights v of a face, and the length of the step to it.
-
-    These are the minimum on that line, and points on the path on which weights that reach zero stay there: that path
-    loses all weights that are too many at once, the search direction one after the other.
-    slope: that of q and |v| at v; curvature(x): x'Hx.
-    """
-    along, downhill = curvature(q), float(slope @ q)
-    if not downhill < 0.0:
-        return v, 1.0
-    t = minimum_on_line(v, q, penalty, downhill, along, 1.0)
-    new = v + t * q
-    if t == 1.0:
-        return new, t
-    new[np.abs(new) <= 1e-15 * np.abs(v)] = 0.0
-    step = new - v
-    linear = float((slope - penalty * np.sign(v)) @ step + penalty @ (np.abs(new) - np.abs(v)))
-    best, length = linear + 0.5 * t * t * along, 1.0
-    while length > t:
-        other = v + length * q
-        other[(other * v <= 0.0) & (penalty > 0.0)] = 0.0
-        step = other - v
-        if float(slope @ step) + 0.5 * curvature(step) < best:
-            return other, length
-        length *= PROJECTED_FACTOR
-    return new, t

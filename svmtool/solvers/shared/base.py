@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from svmtool.data.dataset import of_all_rows
 from svmtool.limits import StopFlag as StopFlag
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.task import SolverResult
@@ -85,9 +86,7 @@ class Result(SolverResult):
         for name in ("alpha", "taken"):
             values = getattr(self, name)
             if values is not None:
-                whole = np.zeros((n, *values.shape[1:]), values.dtype)
-                whole[used] = values
-                setattr(self, name, whole)
+                setattr(self, name, of_all_rows(values, used, n))
 
 
 class Plan(NamedTuple):

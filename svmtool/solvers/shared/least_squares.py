@@ -10,24 +10,13 @@ from svmtool.objectives.least_squares import LeastSquares
 from svmtool.objectives.normal_equations import NormalEquations
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status, rounded
+from svmtool.solvers.shared.base import Monitor, Result, Rule, Status, rounded
 from svmtool.solvers.shared.contest import newton_steps
 from svmtool.tolerances import AIM_SHARE, DIRECT_AFTER, DUAL_RTOL, MATRIX_ROWS, OPTIMAL_GAP, ROUNDOFF_GAP, STALL_STEPS
 
-# Texts of the methods that several solvers of least squares have: `by_sums`, and those of `by_method`.
+# Texts of the methods `by_sums` and `by_newton` with a matrix
 SUMS = "normal equations, solved exactly"
-METHODS = {
-    "golub-kahan": "conjugate gradients on primal and dual",
-    "primal": "Newton steps, matrix of features x features factorised",
-    "cg": "Newton steps by conjugate gradients, from sums over the rows",
-}
-
-
-def plan_wide(task: Task, why: str) -> Plan:
-    """Plan for more features than normal equations or Newton steps suit; why: the reason for golub-kahan."""
-    if not task.rows.row_vectors:  # steps on primal and dual need some of n numbers
-        return Plan("cg", "other processes hold the rows")
-    return Plan("golub-kahan", why)
+PRIMAL = "Newton steps, matrix of features x features factorised"
 
 
 def by_sums(
@@ -42,7 +31,7 @@ def by_sums(
     while True:
         f, g = equations.gradient(w)
         if equations.cancels(f):
-            monitor.uses(METHODS["primal"], "the sums cancel: f is tiny relative to f(0)")
+            monitor.uses(PRIMAL, "the sums cancel: f is tiny relative to f(0)")
             return by_newton(task, monitor, rule, w, "primal")
         stalled = 0 if f < best or t == 0.0 else stalled + 1
         if f <= best:
@@ -59,13 +48,6 @@ def by_sums(
             w, t = w + equations.step(g), 1.0
         except EndedError:
             return Result(answer, monitor.end(), monitor.iterations, monitor.history)
-
-
-def by_method(method: str, task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None) -> Result:
-    """Solve by one of METHODS."""
-    if method == "golub-kahan":
-        return by_golub_kahan(_from_start(task, start), monitor)
-    return by_newton(task, monitor, rule, start, method)
 
 
 def _from_start(task: Task, start: np.ndarray | None) -> LeastSquares:
@@ -87,12 +69,13 @@ def _record(monitor: Monitor, task: Task, f: float, g: np.ndarray, t: float, w: 
     return monitor.step(f, max(f - 0.5 * norm * norm, 0.0), None, w, gradient=norm, active=task.rows.n, cg=0, step=t)
 
 
-def by_golub_kahan(objective: LeastSquares, monitor: Monitor) -> Result:
+def by_golub_kahan(task: Task, monitor: Monitor, start: np.ndarray | None) -> Result:
     """Solve with many features: conjugate gradients on primal and dual, restarted when round-off has degraded them.
 
     If rows are few and the steps outnumber them, a system with one unknown per row ends the run: without round-off that
     many steps would have.
     """
+    objective = _from_start(task, start)
     answer, alpha = np.zeros(objective.d), np.zeros(objective.n)
     primal, dual, stalled, count = objective.value_at_zero(), 0.0, 0, 0
     small = objective.n <= MATRIX_ROWS and objective.rows.in_memory
