@@ -33,12 +33,17 @@ class Training:
     that --loo asks for, else None.
     """
 
-    text = summary = lacking = no_leave_one_out = uncertain = ""
+    summary = lacking = no_leave_one_out = uncertain = ""
     leave_one_out: float | None = None
     sums: ClassStatistics | None = None
 
     def __init__(self, model: Any, results: list[Any], certificate: Certificate, warnings: list[str]):
         self.model, self.results, self.certificate, self.warnings = model, results, certificate, warnings
+
+    @property
+    def text(self) -> str:
+        """LIBSVM's text; a linear model has none."""
+        return ""
 
     @property
     def status(self) -> Status | None:

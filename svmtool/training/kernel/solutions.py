@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import compress
 from typing import NamedTuple, overload
 
 import numpy as np
@@ -148,8 +147,8 @@ class Solutions(Sequence[Solved]):
         last = self[int(np.argmax(self.columns["gap"]))].certificate  # a nan, if there is one
         sampled = [one.sampled for one in own if one.sampled] + [self.sample] * (count - len(own))
         violation = float(self.columns["violation"].max())
-        sums = (sum(self._scaled(name).tolist()) for name in ("primal", "dual"))
-        return joined(*sums, violation, last, list(compress(sampled, sampled)), count)
+        primal, dual = (sum(self._scaled(name).tolist()) for name in ("primal", "dual"))
+        return joined(primal, dual, violation, last, list(filter(None, sampled)), count)
 
     def ends(self) -> list[KernelResult]:
         """Of each status, by its first problem, the result with the largest gap."""

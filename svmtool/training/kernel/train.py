@@ -176,9 +176,9 @@ class KernelTraining(Training):
         self.solved, self._text, self.lacking = solved, text, lacking
         self.support = support if used is None else used[support]
 
-    @functools.cached_property
+    @property
     def text(self) -> str:
-        """LIBSVM's text, which takes longer than the steps of many small problems."""
+        """LIBSVM's text, made when it is asked for: of many small problems that takes longer than the steps."""
         return self._text()
 
 
