@@ -146,8 +146,13 @@ def first_value(t, cost, total):
 
 
 @helper
-def begin_pair(own, others, n, at, m, base, total, costs, y, upper, a, diagonal, K, place, l):  # noqa: E741
-    """Signs, bounds, the first point with the sums `total`, and the diagonal of a pair's matrix; no row is stored."""
+def begin_pair(
+    own, cross, others, n, width, column, at, m, base, total, costs, y, upper, a, diagonal, K, place, l,  # noqa: E741
+):  # fmt: skip
+    """Signs, bounds, the first point with the sums `total`, and the diagonal of a pair's matrix.
+
+    Its rows are laid if they fill one block of lanes: that takes less time than the returns of pair_descent for them.
+    """
     for t in range(l):
         y[t] = 1.0 if t < base else -1.0
         upper[t] = a[t] = 0.0
@@ -162,6 +167,9 @@ def begin_pair(own, others, n, at, m, base, total, costs, y, upper, a, diagonal,
         upper[base + t] = costs[1]
         a[base + t] = first_value(t, costs[1], total)
         diagonal[base + t] = others[at + t * m + t]
+    if l == LANES:
+        for t in range(base + m):
+            lay_row(t, own, cross, others, n, width, column, at, m, base, K, place, l)
 
 
 @helper
@@ -194,18 +202,14 @@ def solve_pair(
     floor, most_primal = limits[2], limits[3]
     base = base_of(n, total)
     l = whole_lanes(base + m)  # noqa: E741
-    used = base + m
-    cut = used if total == 0.0 else base
+    cut = base + m if total == 0.0 else base
     a, F, y, upper = work[:l], work[l : 2 * l], work[2 * l : 3 * l], work[3 * l : 4 * l]
     rising, falling = work[4 * l : 5 * l], work[5 * l : 6 * l]
     diagonal, gain, nearest_a = work[6 * l : 7 * l], work[7 * l : 8 * l], work[8 * l : 9 * l]
     best = work[9 * l : 9 * l + LANES]
     high, low = work[9 * l + LANES : 9 * l + 3 * LANES], work[9 * l + 3 * LANES : 9 * l + 5 * LANES]
     level = work[9 * l + 5 * LANES : 9 * l + 6 * LANES]
-    begin_pair(own, others, n, at, m, base, total, limits, y, upper, a, diagonal, K, place, l)
-    if l == LANES:  # all rows take less time than the returns of pair_descent that ask for them
-        for t in range(used):
-            lay_row(t, own, cross, others, n, width, column, at, m, base, K, place, l)
+    begin_pair(own, cross, others, n, width, column, at, m, base, total, limits, y, upper, a, diagonal, K, place, l)
     taken = rounds = 0
     max_steps = STEPS_EACH * int(l)
     why = UNSOLVED
@@ -213,7 +217,7 @@ def solve_pair(
     poor = ruled = ended = False
     while True:
         slopes(a, y, F, p, own, cross, others, n, width, column, at, m, base, K, place, l)
-        violation = examine(F, a, y, upper, cut, used, p, reached, floor, level, out, to)
+        violation = examine(F, a, y, upper, cut, base + m, p, reached, floor, level, out, to)
         if ended:
             break
         good = out[to + 3] - out[to + 2] <= most_primal
@@ -247,7 +251,7 @@ def solve_pair(
         while True:
             taken += pair_descent(
                 K, diagonal, gain, best, y, a, upper, F, rising, falling, high, low, place, wanted, l,
-                l if cut == used else cut, tolerance, max_steps - taken,
+                l if total == 0.0 else cut, tolerance, max_steps - taken,
             )  # fmt: skip
             if wanted[0] < 0:
                 break
