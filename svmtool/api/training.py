@@ -286,6 +286,6 @@ def _fit_kernel(data: Dataset, s: Settings, report: Any, run: RunContext, began:
     done.warnings[:0] = warnings
     return Fit(
         model=done.model, certificate=done.certificate, notices=notices_of(s.row, done), _row=s.row,
-        _results=done.results, _n=len(data), _features=data.n_features, _support=done.support,
+        _results=[one.result for one in done.solved], _n=len(data), _features=data.n_features, _support=done.support,
         _text=done.text, seconds=time.perf_counter() - began,
     )  # fmt: skip

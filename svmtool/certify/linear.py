@@ -13,7 +13,7 @@ sum_i a_i y_i = 0, which is reached by scaling down the rows of the sign with th
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -370,20 +370,26 @@ def multiplier_between(low: float, high: float) -> float:
 
 def worst(parts: list[Certificate]) -> Certificate:
     """One certificate for several problems: sums of the values, the worst gap and violation."""
-    whole = Certificate(
-        sum(p.primal for p in parts), sum(p.dual for p in parts), max((p.violation for p in parts), default=0.0)
-    )
-    last = max(parts, key=lambda p: (math.isnan(p.gap), p.gap), default=whole)
-    whole.gap, whole.why_not = last.gap if parts else 0.0, last.why_not
+    if not parts:
+        return Certificate(0.0, 0.0, 0.0)
+    sums, violation = (sum(p.primal for p in parts), sum(p.dual for p in parts)), max(p.violation for p in parts)
+    last = max(parts, key=lambda p: (math.isnan(p.gap), p.gap))
+    whole = joined(*sums, violation, last, [p.sampled for p in parts if p.sampled], len(parts))
     whole.radii = tuple(r for p in parts for r in p.radii) if all(p.radii for p in parts) else ()
     whole.offsets = tuple(r for p in parts for r in p.offsets) if all(p.offsets for p in parts) else ()
     points = [p.point for p in parts if p.point is not None]
     whole.point = np.stack(points, axis=1) if points else None
-    sampled = [p.sampled for p in parts if p.sampled]
+    return whole
+
+
+def joined(
+    primal: float, dual: float, violation: float, last: Certificate, sampled: Sequence[str], count: int
+) -> Certificate:
+    """`worst` of `count` problems without bounds of weights: last has the worst gap, sampled the statements."""
+    whole = Certificate(primal, dual, violation)
+    whole.gap, whole.why_not = last.gap, last.why_not
     if sampled:
-        whole.sampled = (
-            sampled[0] if len(parts) == 1 else f"decision values sampled in {len(sampled)} of {len(parts)} problems"
-        )
+        whole.sampled = sampled[0] if count == 1 else f"decision values sampled in {len(sampled)} of {count} problems"
     return whole
 
 

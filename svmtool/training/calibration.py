@@ -53,7 +53,6 @@ from svmtool.training.validation.scores import arranged
 if TYPE_CHECKING:
     from svmtool.training.kernel.dataset import ClassPairs, KernelSet
     from svmtool.training.kernel.fit import Fitting
-    from svmtool.training.outcome import Training
 
 MAX_SIGMOID_STEPS = 100
 MIN_SCALE = 1e-290  # size of centred decision values below which they count as equal, since quotients overflow
@@ -203,7 +202,7 @@ def fit_sigmoid(f: np.ndarray, of_class: np.ndarray, weights: np.ndarray) -> tup
     return (A / scale, B - A * middle / scale) if scale > MIN_SCALE else (0.0, B)
 
 
-Train = Callable[["KernelSet", "Fitting"], "Training"]
+Train = Callable[["KernelSet", "Fitting"], Any]
 
 
 def pair_sigmoids(pairs: ClassPairs, fitting: Fitting, train: Train, rand: GlibcRand) -> Sigmoids:

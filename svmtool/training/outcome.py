@@ -15,8 +15,6 @@ from svmtool.solvers.shared.base import INTERRUPTED, Status
 from svmtool.training.notices import advice, converged, notices
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from svmtool.certify.linear import Certificate
     from svmtool.data.class_statistics import ClassStatistics
     from svmtool.training.history import History
@@ -27,22 +25,25 @@ NOT_CONVERGED = 2  # exit status
 class Training:
     """The result of a training.
 
-    model, certificate, warnings; results: a solver's for each problem.  text, summary: lines printed before the
-    certificate and after it.  lacking: why the model has no probabilities with -b 1, else empty; no_leave_one_out: the
-    same of --loo.  uncertain: why labels are uncertain that --certify-labels asks for, else empty.
+    model, certificate, warnings; results: a solver's for each problem, with a kernel as Solutions.ends.
+    text, summary: lines printed before the certificate and after it.  lacking: why the model has no probabilities with
+    -b 1, else empty; no_leave_one_out: the same of --loo.  uncertain: why labels are uncertain that --certify-labels
+    asks for, else empty.
     Of linear models sums: the ClassStatistics of an adaptable model's state, else None; leave_one_out: the accuracy
     that --loo asks for, else None.
-    With a kernel solved: a Solved for each problem; support: the rows that are support vectors, i8, as in the model.
     """
 
-    text = summary = lacking = no_leave_one_out = uncertain = ""
+    summary = lacking = no_leave_one_out = uncertain = ""
     leave_one_out: float | None = None
     sums: ClassStatistics | None = None
-    solved: Sequence[Any] = ()
-    support: np.ndarray | None = None
 
     def __init__(self, model: Any, results: list[Any], certificate: Certificate, warnings: list[str]):
         self.model, self.results, self.certificate, self.warnings = model, results, certificate, warnings
+
+    @property
+    def text(self) -> str:
+        """LIBSVM's text; a linear model has none."""
+        return ""
 
     @property
     def status(self) -> Status | None:
@@ -52,7 +53,8 @@ class Training:
 
 def show(done: Training, console: Any) -> None:
     """Print a training's text, certificate and summary."""
-    console.solver(f"{done.text}{done.certificate.line()}\n{done.summary}")
+    if not console.quiet:  # the text of many problems takes long
+        console.solver(f"{done.text}{done.certificate.line()}\n{done.summary}")
     if done.leave_one_out is not None:
         console.out(f"Leave-one-out Accuracy = {100.0 * done.leave_one_out:g}%\n")
 

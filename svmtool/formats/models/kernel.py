@@ -30,7 +30,7 @@ from svmtool.formats.svmlight.table import RawTable, joined_raw, parse_text
 from svmtool.models.kernel import CLASSIFIER_TYPES, DENSITY_MARKS, SVM_TYPES, KernelModel
 from svmtool.models.kernel_functions import NAMES, PRECOMPUTED, RBF, WITH_COEF0, WITH_DEGREE, WITH_GAMMA, Kernel
 from svmtool.models.linear import NO_CLASSES, OVERFLOWN
-from svmtool.numbers import WHOLE, format_one, parse_number, rows_text
+from svmtool.numbers import WHOLE, format_numbers, parse_number, rows_text
 
 TOO_SHORT = "ERROR: fscanf failed to read model"
 KERNELS_WITH = {"degree": WITH_DEGREE, "gamma": WITH_GAMMA, "coef0": WITH_COEF0}  # the kernels that use a parameter
@@ -224,6 +224,8 @@ def _check_serials(rows: RawTable) -> None:
 
 def header_text(model: KernelModel) -> str:
     """The lines of a model before its support vectors."""
+    import numpy as np
+
     kernel = model.kernel
     parameters = {key: [getattr(kernel, key)] for key, kinds in KERNELS_WITH.items() if kernel.kind in kinds}
     lists = {
@@ -234,7 +236,7 @@ def header_text(model: KernelModel) -> str:
     lines = [f"svm_type {model.svm_type}", f"kernel_type {NAMES[kernel.kind]}"]
     for key, numbers in lists.items():
         if numbers is not None:
-            lines.append(" ".join([key, *(format_one(float(x), 17) for x in numbers)]))
+            lines.append(" ".join([key, *format_numbers(np.array(numbers, np.float64), 17).decode().split()]))
     return "\n".join([*lines, "SV", ""])
 
 

@@ -4,44 +4,27 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from svmtool import limits, registry
-from svmtool.certify.linear import Certificate
 from svmtool.compiled import threads
 from svmtool.kernels.problems import AnyProblem, HardOneClass, LeastSquaresSvc
-from svmtool.kernels.results import DecisionFunction, KernelResult
+from svmtool.kernels.results import KernelResult
 from svmtool.limits import EndedError, StopFlag, TimeShares
 from svmtool.params import NO_OPTIONS, Settings, tolerance
 from svmtool.progress import doing
 from svmtool.solvers.shared import kernel_least_squares
 from svmtool.solvers.shared.base import TIME, Monitor, Rule, Tolerance
 from svmtool.tolerances import CONFIRMED_GAP, MIB
+from svmtool.training.kernel.solutions import Solved
 from svmtool.training.kernel.verify import as_printed, verify, zero
 from svmtool.training.lines import Sink, SolverLines, sink_of
 from svmtool.training.notices import asked_gap
 
 SOUND_SOLVER = 60  # number of the solver that takes over from others
 MIN_CONCURRENT = 2  # problems that share -m at least, if there are several
-
-
-class Solved(NamedTuple):
-    """One solved problem: the decision function, the solver's result, and its certificate."""
-
-    function: DecisionFunction
-    result: KernelResult
-    certificate: Certificate
-
-    def text(self) -> str:
-        """The text that LIBSVM prints about it; the star stands for its marks of progress."""
-        a = self.function
-        return (
-            f"*\noptimization finished, #iter = {self.result.iterations}\n{a.report}"
-            f"obj = {a.objective:f}, rho = {a.rho:f}\n"
-            f"nSV = {np.count_nonzero(a.coef)}, nBSV = {a.bounded}\n"
-        )
 
 
 class Fitting:

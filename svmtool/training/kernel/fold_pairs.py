@@ -18,7 +18,8 @@ from svmtool.kernels.tiles import tiles_of
 from svmtool.tolerances import MIB
 from svmtool.training.kernel import fused_pairs
 from svmtool.training.kernel.dataset import ClassPairs, pair_problem
-from svmtool.training.kernel.fit import Fitting, Solved
+from svmtool.training.kernel.fit import Fitting
+from svmtool.training.kernel.solutions import ENDS, Solved
 from svmtool.training.validation.folds import Drawn, fold_rows
 
 COPIES = 3  # of a pair's matrix, with those of a fold's blocks and of its steps
@@ -82,7 +83,7 @@ def _held(pairs: ClassPairs, k: int, fitting: Fitting, order: np.ndarray, starts
         why, rounds, value, gap, relative, _, rho, r = out.tolist()
         if why == loops.UNSOLVED or not gap - value <= max(limits[0, 3], 0.0):
             return None
-        status = fused_pairs.ENDS[int(why)]
+        status = ENDS[int(why)]
         result = KernelResult(alpha, rho + 0.0, r + 0.0, value, relative, int(rounds), status, gradient)
         result.primal = gap - value
         function = problem.decision_function(result)

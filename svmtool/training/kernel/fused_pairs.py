@@ -25,17 +25,16 @@ import numpy as np
 
 from svmtool.certify import pairs as certifier
 from svmtool.certify.kernel import MAX_WIDENING, MIN_LATE_ROWS, SEED
-from svmtool.certify.linear import Certificate
 from svmtool.compiled.loops.kernel import class_pair_loops as loops
 from svmtool.compiled.threads import run_blocks
 from svmtool.data.row_storage import draw_rows
 from svmtool.kernels import interior
 from svmtool.kernels.direct import START_VALUES
 from svmtool.kernels.problems import floor_of, relative
-from svmtool.kernels.results import DecisionFunction, KernelResult
+from svmtool.kernels.results import KernelResult
 from svmtool.kernels.tiles import Double, Tiles, tiles_of
 from svmtool.params import Settings, tolerance
-from svmtool.solvers.shared.base import GAP, INDEFINITE, ITERATIONS, OPTIMAL, RULE
+from svmtool.solvers.shared.base import INDEFINITE, ITERATIONS
 from svmtool.tolerances import (
     CONFIRMED_GAP,
     MANY_VALUES,
@@ -48,7 +47,8 @@ from svmtool.tolerances import (
 )
 from svmtool.training.kernel import verify
 from svmtool.training.kernel.dataset import ClassPairs
-from svmtool.training.kernel.fit import Fitting, Solved
+from svmtool.training.kernel.fit import Fitting
+from svmtool.training.kernel.solutions import AT_OPTIMUM, OPEN, PROVEN, Solutions, Solved
 
 MAX_PAIR_ROWS = 512  # of a pair; on 16 sets of 3 to 77 classes ten were faster, up to 6 times, six about equal
 # If a single pair also uses kernel values in double precision: with 2048 in all cases two such sets took 0.4 and 0.6 of
@@ -56,9 +56,6 @@ MAX_PAIR_ROWS = 512  # of a pair; on 16 sets of 3 to 77 classes ten were faster,
 MAX_DOUBLE_ROWS = 2048
 METHOD = "pairs of classes, many in one compiled call"
 MEMORY_SHARE = 0.5  # share of -m for the blocks within classes
-
-AT_OPTIMUM = loops.BY_LIMIT + 1  # a reason to end besides those of the loops
-ENDS = {loops.BY_RULE: RULE, loops.BY_GAP: GAP, loops.BY_LIMIT: ITERATIONS, AT_OPTIMUM: OPTIMAL}
 
 
 class Batch(ABC):
@@ -74,6 +71,7 @@ class Batch(ABC):
 
     limits: np.ndarray
     linear: float  # p of a pair's programme
+    what = ""  # the name of the share that LIBSVM prints
 
     def __init__(self, pairs: ClassPairs, fitting: Fitting):
         self.of, self.points, self.fitting, self.s = pairs, pairs.points, fitting, fitting.settings
@@ -165,15 +163,17 @@ class Batch(ABC):
         cross: kernel values between class i and the others, side by side.
         """
 
-    def solved(self) -> list[Solved | None]:
-        """The verified result of each pair; None if it must be solved alone."""
-        found: list[Solved | None] = [None] * len(self.of.pairs)
+    def solved(self) -> Solutions:
+        """The verified results; those of pairs that must be solved alone are missing."""
         starts = self.of.starts
         first = np.searchsorted(starts[:-1], np.arange(0, starts[-1], VALUES_AT_ONCE)).tolist()
         with np.errstate(all="ignore"):  # values that are not finite are not accepted
             self._recompute()
+            found = Solutions(starts)
+            found.alpha, found.gradient, found.apart = self.alpha, self.gradient, self.apart
+            found.what, found.sample = self.what, self.sample
             for lo, hi in pairwise([*first, len(found)]):
-                found[lo:hi] = self._solved(lo, hi)
+                self._solved(lo, hi, found)
         return found
 
     def _recompute(self) -> None:
@@ -216,7 +216,7 @@ class Batch(ABC):
     def _wider(self) -> np.ndarray:
         """At most what `apart` adds to the gap of each pair, f8[pairs]."""
 
-    def _solved(self, lo: int, hi: int) -> list[Solved | None]:
+    def _solved(self, lo: int, hi: int, into: Solutions) -> None:
         """`solved` of the pairs lo .. hi - 1."""
         starts = self.of.starts[lo : hi + 1]
         rows = slice(starts[0], starts[-1])
@@ -233,31 +233,23 @@ class Batch(ABC):
         sound = (found.primal <= limits[:, 3]) & (found.gap < np.inf)
         kept, single = self._accepted(of, found, why, claimed, sound, indefinite)
         known = (why != loops.UNSOLVED) & self.done[lo:hi]
-        spans = list(pairwise((starts - starts[0]).tolist()))
-        numbers = (x.tolist() for x in (of.rho, of.r, value, gap, rounds.astype(np.int64), why))
-        results = [
-            KernelResult(of.alpha[begin:end], at, margin, least, own, steps, ENDS.get(ended), of.gradient[begin:end])
-            for (begin, end), at, margin, least, own, steps, ended in zip(spans, *numbers, strict=True)
-        ]
-        functions = self._functions(of, spans, value)
-        root = np.array([function.root for function in functions])
-        scaled = (x.tolist() for x in (root * found.primal * root, root * found.dual * root, found.violation))
-        certificates = [Certificate(*some) for some in zip(*scaled, strict=True)]
-        lines = zip(results, certificates, found.primal.tolist(), found.gap.tolist(), strict=True)
-        for result, certificate, primal, certified in lines:
-            result.primal, result.certified_gap, certificate.gap = primal, certified, certified
-        solved: list[Solved | None] = [
-            Solved(*some) if ok else None
-            for ok, *some in zip((kept & known).tolist(), functions, results, certificates, strict=True)
-        ]
-        for q in np.flatnonzero(kept & known & indefinite).tolist():
-            verify.without_meaning(results[q], certificates[q])
-            results[q].certified_gap = certificates[q].gap
-        for q in np.flatnonzero(single & known).tolist():
-            solved[q] = self._single(lo + q, results[q])
-        for certificate, apart in zip(certificates if self.sample else [], self.apart[lo:hi].tolist(), strict=False):
-            certificate.sampled = f"{self.sample}: within {apart:.1g}"
-        return solved
+        root, bounded, share = self._functions(of)
+        into.coef[rows] = of.signs() * of.alpha * np.repeat(root, of.counts.sum(axis=1))
+        columns = into.columns[lo:hi]
+        for name, column in {
+            **found._asdict(), "rho": of.rho, "r": of.r, "value": value, "claimed": gap, "root": root, "rounds": rounds,
+            "why": why, "bounded": bounded, "share": share, "told": self.what and of.upper[:, 0] == of.upper[:, 1],
+        }.items():  # fmt: skip
+            columns[name] = column
+        alone = {k: into.result(k) for k in (lo + np.flatnonzero(single & known)).tolist()}
+        meaningless = kept & indefinite
+        columns["gap"][meaningless] = np.inf
+        columns["why"][meaningless & (why != loops.BY_LIMIT)] = PROVEN
+        columns["why"][~(kept & known)] = OPEN
+        for k, result in alone.items():
+            one = self._single(k, result)
+            if one is not None:
+                into[k] = one
 
     def _prepared(self, of: certifier.Pairs) -> certifier.Pairs:
         """With what else a kind of problem has."""
@@ -279,10 +271,8 @@ class Batch(ABC):
         """
 
     @abstractmethod
-    def _functions(
-        self, of: certifier.Pairs, spans: list[tuple[int, int]], value: np.ndarray
-    ) -> list[DecisionFunction]:
-        """The decision functions.  spans: the rows of each pair; value f8[pairs]: of the programmes."""
+    def _functions(self, of: certifier.Pairs) -> tuple[np.ndarray, np.ndarray | int, np.ndarray | float]:
+        """Of the decision functions, the factor of alpha, the coefficients at bounds, and the share to report."""
 
     def _single(self, k: int, result: KernelResult) -> Solved | None:
         """The result of pair k, verified as that of a single problem."""
@@ -294,11 +284,11 @@ class Batch(ABC):
         return found if limited or good else None
 
 
-def solve(pairs: ClassPairs, fitting: Fitting) -> list[Solved | None]:
-    """The result of each pair of classes; None for those that must be solved alone."""
+def solve(pairs: ClassPairs, fitting: Fitting) -> Solutions:
+    """The results of the pairs of classes; those that must be solved alone are missing."""
     batch = batch_of(pairs, fitting)
     if batch is None:
-        return [None] * len(pairs.pairs)
+        return Solutions(pairs.starts)
     batch.run()
     return batch.solved()
 
@@ -374,6 +364,7 @@ class Hinges(Batch):
 
     def run(self) -> None:
         self.nu, of = nu_of(self.s), self.of
+        self.what = "C" if self.nu else "nu"
         self.linear = 0.0 if self.nu else -1.0
         diagonal = self.points.diagonal() if self.nu else np.zeros(0)
         self.limits = limits_of(of.counts, self.costs, self.nu, lambda k: diagonal[of.rows(k)])
@@ -422,25 +413,13 @@ class Hinges(Batch):
         kept = (sound & close) | (indefinite & (self.nu == 0.0))
         return kept, ~kept & (~sound | (why == loops.BY_LIMIT))
 
-    def _functions(
-        self, of: certifier.Pairs, spans: list[tuple[int, int]], value: np.ndarray
-    ) -> list[DecisionFunction]:
+    def _functions(self, of: certifier.Pairs) -> tuple[np.ndarray, np.ndarray | int, np.ndarray | float]:
         full = (of.alpha >= of.of_rows(of.upper)) & (of.alpha != 0.0)
         bounded, rows = of.totals(full.astype(np.int64)), of.counts.sum(axis=1)
-        what, root, shares = "nu", np.ones(len(rows)), of.totals(of.alpha) / (of.upper[:, 0] * rows)
         if self.nu:
-            what, root = "C", 1.0 / of.r
-            shares = root / np.minimum(0.5 * self.nu * rows, 1.0)
-        said = (of.upper[:, 0] == of.upper[:, 1]).tolist()
-        coef = of.signs() * of.alpha * np.repeat(root, rows)
-        reports = [f"{what} = {share:f}\n".replace(" nan", " -nan") for share in shares.tolist()]
-        columns = (x.tolist() for x in (of.rho * root, root * value * root, root, bounded))
-        return [
-            DecisionFunction(coef[begin:end], rho, objective, scale, bound, report if told else "")
-            for (begin, end), told, report, rho, objective, scale, bound in zip(
-                spans, said, reports, *columns, strict=True
-            )
-        ]
+            root = 1.0 / of.r
+            return root, bounded, root / np.minimum(0.5 * self.nu * rows, 1.0)
+        return np.ones(len(rows)), bounded, of.totals(of.alpha) / (of.upper[:, 0] * rows)
 
 
 class Squares(Batch):
@@ -506,14 +485,8 @@ class Squares(Batch):
     def _own_terms(self) -> np.ndarray | float:
         return 0.5 * self.alpha / np.repeat(self.costs.ravel(), self.of.counts.ravel())
 
-    def _functions(
-        self, of: certifier.Pairs, spans: list[tuple[int, int]], value: np.ndarray
-    ) -> list[DecisionFunction]:
-        coef = of.signs() * of.alpha
-        return [
-            DecisionFunction(coef[begin:end], rho, objective, 1.0, 0, "")
-            for (begin, end), rho, objective in zip(spans, of.rho.tolist(), value.tolist(), strict=True)
-        ]
+    def _functions(self, of: certifier.Pairs) -> tuple[np.ndarray, np.ndarray | int, np.ndarray | float]:
+        return np.ones(len(of.rho)), 0, 0.0
 
     def _wider(self) -> np.ndarray:
         total, gap = np.sum(self.of.counts * self.costs, axis=1), self.out[:, 3]

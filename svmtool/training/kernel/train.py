@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import copy
 import functools
+import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from svmtool import params, registry
-from svmtool.certify.linear import worst
 from svmtool.errors import SvmtoolError
 from svmtool.formats.models import kernel
 from svmtool.formats.svmlight.inputs import Reading, weighted
@@ -22,7 +22,8 @@ from svmtool.params import PRECOMPUTED, Request, Settings, kernel_of, tolerance
 from svmtool.solvers.shared.base import Plan, Status
 from svmtool.training import intent, pipeline
 from svmtool.training.kernel.dataset import ClassPairs, KernelSet, kernel_set, refuse_unusable
-from svmtool.training.kernel.fit import Fitting, Solved, rule_of, shares_of
+from svmtool.training.kernel.fit import Fitting, rule_of, shares_of
+from svmtool.training.kernel.solutions import Solutions
 from svmtool.training.lines import Sink, SolverLines
 from svmtool.training.notices import first_of
 from svmtool.training.outcome import Training, notes
@@ -160,7 +161,28 @@ INSEPARABLE = Status("inseparable", False, "at C = inf no error is allowed, but 
 ONE_CLASS_WARNING = "WARNING: training data in only one class. See README for details.\n"
 
 
-def trained(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> Training:
+class KernelTraining(Training):
+    """The Training of problems with a kernel.
+
+    solved: the problems; support: the rows that are support vectors, i8, as in the model.
+    """
+
+    def __init__(
+        self, model: KernelModel, solved: Solutions, text: Callable[[], str], warnings: list[str], lacking: str,
+        support: np.ndarray, used: np.ndarray | None,
+    ):  # fmt: skip
+        """text: gives the attribute `text`; support: among the rows in use, which are `used`, None for all."""
+        super().__init__(model, solved.ends(), solved.certificate(), warnings)
+        self.solved, self._text, self.lacking = solved, text, lacking
+        self.support = support if used is None else used[support]
+
+    @property
+    def text(self) -> str:
+        """LIBSVM's text, made when it is asked for: of many small problems that takes longer than the steps."""
+        return self._text()
+
+
+def trained(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> KernelTraining:
     """The `trainer`'s training, with the notes of its model; it frees `data` if the caller keeps no reference.
 
     rand: continues a sequence of random numbers; None: a new one.
@@ -174,7 +196,7 @@ def trained(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) ->
     return done
 
 
-def trainer(settings: Settings) -> Callable[..., Training]:
+def trainer(settings: Settings) -> Callable[..., KernelTraining]:
     """Return train(data, fitting, rand) for the kind of labels; it frees `data` if the caller keeps no reference.
 
     rand: draws the folds of -b 1, in LIBSVM's order.
@@ -184,8 +206,8 @@ def trainer(settings: Settings) -> Callable[..., Training]:
 
 
 def without_errors(
-    train: Callable[..., Training], data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None
-) -> Training:
+    train: Callable[..., KernelTraining], data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None
+) -> KernelTraining:
     """Train for C = inf: at larger and larger C, until no coefficient is at its bound.  Then larger C change nothing.
 
     The certificate is of the problem with that C.  If there is none up to MAX_HARD_COST times the kernel's size, the
@@ -200,22 +222,24 @@ def without_errors(
         if fitting.stop.ended() or not any(s.function.bounded for s in done.solved):
             return done
         if step >= MAX_HARD_COST:
-            for one in done.solved:
+            for k, one in enumerate(done.solved):
                 if one.function.bounded and one.result.status.converged:
                     one.result.status = INSEPARABLE
+                    done.solved[k] = one
+            done.results = done.solved.ends()
             return done
         step *= HARD_GROWTH
 
 
-def one_vs_one(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> Training:
+def one_vs_one(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> KernelTraining:
     """Train a classifier; see `trainer`."""
     from svmtool.training.kernel import fused_pairs
 
     data, used = data.in_use()
     pairs = ClassPairs(data, fitting.settings)
     del data
-    solved: list[Any] = fused_pairs.solve(pairs, fitting)
-    unsolved = [k for k, done in enumerate(solved) if done is None]
+    solved = fused_pairs.solve(pairs, fitting)
+    unsolved = solved.open()
     norms = functools.cache(pairs.points.norms)
 
     def task(q: int) -> AnyProblem:
@@ -228,53 +252,56 @@ def one_vs_one(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None)
     others = fitting.solve_several(task, sizes, labels, pairs.row_mb)
     for k, done in zip(unsolved, others, strict=True):
         solved[k] = done
-    texts, lacking = [f.text() for f in solved], ""
-    sigmoids: Any = None
+    lacking, sigmoids = "", None
+    own: Iterable[str] = itertools.repeat("", len(solved))
     doubtful: list[str] = []
     if fitting.settings.run.probability and rand is not None:
         from svmtool.training import calibration
 
         try:
             sigmoids, doubtful, own = calibration.pair_sigmoids(pairs, fitting, one_vs_one, rand)
-            texts = [before + text for before, text in zip(own, texts, strict=True)]
         except calibration.NotCalibratedError as e:
             lacking = str(e)
     model, support = _model(pairs, solved, sigmoids)
-    text = ("" if len(pairs.pairs) else ONE_CLASS_WARNING) + "".join(texts) + f"Total nSV = {sum(model.nr_sv)}\n"
+
+    def text() -> str:
+        first = "" if len(pairs.pairs) else ONE_CLASS_WARNING
+        texts = itertools.chain.from_iterable(zip(own, solved.texts(), strict=True))
+        return first + "".join(texts) + f"Total nSV = {sum(model.nr_sv)}\n"
+
     warnings = [f"WARNING: class label {label} specified in weight is not found" for label in pairs.missing]
     sentences = [
-        f"WARNING: classes {pairs.label(k).replace(' ', ' and ')}: {fit.function.warning}"
-        for k, fit in enumerate(solved) if fit.function.warning
-    ]  # fmt: skip
+        f"WARNING: classes {pairs.label(k).replace(' ', ' and ')}: {warning}" for k, warning in solved.warnings()
+    ]
     warnings += [*first_of(sentences, f"pairs of classes, of {len(pairs.pairs)} in all,"), *doubtful]
-    return _training(model, solved, text, warnings, lacking, pairs.order[support], used)
+    return KernelTraining(model, solved, text, warnings, lacking, pairs.order[support], used)
 
 
 def _model(
-    pairs: ClassPairs, solved: list[Solved], sigmoids: list[tuple[float, float]] | None
+    pairs: ClassPairs, solved: Solutions, sigmoids: list[tuple[float, float]] | None
 ) -> tuple[KernelModel, np.ndarray]:
     """Return the model of all pairs and its support vectors as rows of pairs.data, i8: those with a nonzero coefficient
     in some pair.
     """
     data, count = pairs.data, len(pairs.begins)
     number = np.arange(count).repeat(pairs.classes.counts)
-    coef = pairs.by_column(np.concatenate([fit.function.coef for fit in solved] or [np.zeros(0)]))
+    coef = pairs.by_column(solved.coef)
     support = np.flatnonzero(coef.any(axis=0))
     nr_sv = tuple(np.bincount(number[support], minlength=count).tolist())
     probA, probB = (None, None) if sigmoids is None else np.array(sigmoids).reshape(-1, 2).T.copy()
-    rho = np.array([fit.function.rho for fit in solved])
     coef = np.ascontiguousarray(coef[:, support])
     return KernelModel(
-        pairs.settings.row.word, data.kernel, tuple(pairs.classes.labels), count, rho, coef, nr_sv,
+        pairs.settings.row.word, data.kernel, tuple(pairs.classes.labels), count, solved.rho(), coef, nr_sv,
         *data.support(support), probA=probA, probB=probB,
     ), support  # fmt: skip
 
 
-def single(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> Training:
+def single(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> KernelTraining:
     """Train a regression or a one-class model; see `trainer`."""
     s = fitting.settings
     data, used = data.in_use()
-    fit = fitting.solve(problem_of(data, fitting.settings))
+    fit, solved = fitting.solve(problem_of(data, fitting.settings)), Solutions(np.array([0, len(data)]))
+    solved[0] = fit
     support = np.flatnonzero(fit.function.coef)
     model = KernelModel(
         s.row.word, data.kernel, None, 2, np.array([fit.function.rho]), fit.function.coef[None, support], None,
@@ -295,19 +322,7 @@ def single(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> 
         except calibration.NotCalibratedError as e:
             lacking = str(e)
     warnings = [f"WARNING: {warning}"] if (warning := fit.function.warning) else []
-    return _training(model, [fit], text, warnings, lacking, support, used)
-
-
-def _training(
-    model: KernelModel, solved: list[Solved], text: str, warnings: list[str], lacking: str, support: np.ndarray,
-    used: np.ndarray | None,
-) -> Training:  # fmt: skip
-    """The Training of solved problems; support: among the rows in use, which are `used`, None for all."""
-    certificate = worst([one.certificate for one in solved])
-    done = Training(model, [one.result for one in solved], certificate, warnings)
-    done.text = text
-    done.solved, done.lacking, done.support = solved, lacking, support if used is None else used[support]
-    return done
+    return KernelTraining(model, solved, lambda: text, warnings, lacking, support, used)
 
 
 def problem_of(data: KernelSet, settings: Settings) -> KernelProblem:

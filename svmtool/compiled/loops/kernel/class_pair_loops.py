@@ -61,7 +61,7 @@ def slopes(a, y, F, p, own, cross, others, n, width, column, at, m, base, K, pla
     """F = -y (Qa + p), with the rows of the matrix that this needs."""
     for t in range(l):
         F[t] = -y[t] * p
-    for s in range(l):
+    for s in range(base + m):
         if a[s] > 0.0:
             if place[s] == NOT_STORED:
                 lay_row(s, own, cross, others, n, width, column, at, m, base, K, place, l)
@@ -111,11 +111,11 @@ def nearest(F, y, upper, begin, end):
 
 
 @helper
-def certify(F, a, y, upper, l, p, floor, out, at):  # noqa: E741
+def certify(F, a, y, upper, used, p, floor, out, at):
     """out[at + 2 ..] = value, P - D, relative gap and KKT violation at out[at + 6 ..], as in certify/kernel.py."""
     rho, r = out[at + 6], out[at + 7]
     value = gap = worst = 0.0
-    for t in range(l):
+    for t in range(used):
         if upper[t] <= 0.0:
             continue
         gradient = -y[t] * F[t]
@@ -140,42 +140,56 @@ def certify(F, a, y, upper, l, p, floor, out, at):  # noqa: E741
 
 
 @helper
-def begin_pair(own, others, n, at, m, base, total, costs, y, upper, a, diagonal, K, place, l):  # noqa: E741
-    """Signs, bounds, the first point with the sums `total`, and the diagonal of a pair's matrix; no row is stored."""
+def first_value(t, cost, total):
+    """a of row t of a class at the first point."""
+    return min(max(total - cost * float(t), 0.0), cost)
+
+
+@helper
+def begin_pair(
+    own, cross, others, n, width, column, at, m, base, total, costs, y, upper, a, diagonal, K, place, l,  # noqa: E741
+):  # fmt: skip
+    """Signs, bounds, the first point with the sums `total`, and the diagonal of a pair's matrix.
+
+    Its rows are laid if they fill one block of lanes: that takes less time than the returns of pair_descent for them.
+    """
     for t in range(l):
-        first = t < n
-        inside = first or (t >= base and t < base + m)
         y[t] = 1.0 if t < base else -1.0
-        upper[t] = (costs[0] if first else costs[1]) if inside else 0.0
-        k = float(t if first else t - base)
-        a[t] = min(max(total - upper[t] * k, 0.0), upper[t]) if inside else 0.0
+        upper[t] = a[t] = 0.0
         diagonal[t] = 1.0
         K[t] = 0.0  # the first step has length 0 along row 0, which is not computed yet
         place[t] = NOT_STORED
     for t in range(n):
+        upper[t] = costs[0]
+        a[t] = first_value(t, costs[0], total)
         diagonal[t] = own[t * n + t]
     for t in range(m):
+        upper[base + t] = costs[1]
+        a[base + t] = first_value(t, costs[1], total)
         diagonal[base + t] = others[at + t * m + t]
+    if l == LANES:
+        for t in range(base + m):
+            lay_row(t, own, cross, others, n, width, column, at, m, base, K, place, l)
 
 
 @helper
-def examine(F, a, y, upper, cut, l, p, reached, floor, level, out, at):  # noqa: E741
+def examine(F, a, y, upper, cut, used, p, reached, floor, level, out, at):
     """The largest violation; out[at + 6 ..] = rho and r, `certify` the rest.
 
     reached: whether an a can reach its bound; else rho and r are those of the nearest rows.
     """
     violation = level_of(F, a, y, upper, N0, cut, level)
     rho, r = 0.0 - level[0], 0.0
-    if cut < l:
+    if cut < used:
         plus = -level[0]
-        violation = max(violation, level_of(F, a, y, upper, cut, l, level))
+        violation = max(violation, level_of(F, a, y, upper, cut, used, level))
         rho, r = 0.5 * (plus - level[0]), 0.5 * (plus + level[0])
         if not reached:
-            plus, minus = nearest(F, y, upper, N0, cut), nearest(F, y, upper, cut, l)
+            plus, minus = nearest(F, y, upper, N0, cut), nearest(F, y, upper, cut, used)
             rho, r = 0.5 * (plus - minus), 0.5 * (plus + minus) - SUM_ROUNDOFF * (abs(plus) + abs(minus))
     out[at + 6] = rho
     out[at + 7] = r
-    certify(F, a, y, upper, l, p, floor, out, at)
+    certify(F, a, y, upper, used, p, floor, out, at)
     return violation
 
 
@@ -188,14 +202,14 @@ def solve_pair(
     floor, most_primal = limits[2], limits[3]
     base = base_of(n, total)
     l = whole_lanes(base + m)  # noqa: E741
-    cut = l if total == 0.0 else base
+    cut = base + m if total == 0.0 else base
     a, F, y, upper = work[:l], work[l : 2 * l], work[2 * l : 3 * l], work[3 * l : 4 * l]
     rising, falling = work[4 * l : 5 * l], work[5 * l : 6 * l]
     diagonal, gain, nearest_a = work[6 * l : 7 * l], work[7 * l : 8 * l], work[8 * l : 9 * l]
     best = work[9 * l : 9 * l + LANES]
     high, low = work[9 * l + LANES : 9 * l + 3 * LANES], work[9 * l + 3 * LANES : 9 * l + 5 * LANES]
     level = work[9 * l + 5 * LANES : 9 * l + 6 * LANES]
-    begin_pair(own, others, n, at, m, base, total, limits, y, upper, a, diagonal, K, place, l)
+    begin_pair(own, cross, others, n, width, column, at, m, base, total, limits, y, upper, a, diagonal, K, place, l)
     taken = rounds = 0
     max_steps = STEPS_EACH * int(l)
     why = UNSOLVED
@@ -203,7 +217,7 @@ def solve_pair(
     poor = ruled = ended = False
     while True:
         slopes(a, y, F, p, own, cross, others, n, width, column, at, m, base, K, place, l)
-        violation = examine(F, a, y, upper, cut, l, p, reached, floor, level, out, to)
+        violation = examine(F, a, y, upper, cut, base + m, p, reached, floor, level, out, to)
         if ended:
             break
         good = out[to + 3] - out[to + 2] <= most_primal
@@ -236,8 +250,8 @@ def solve_pair(
         rounds += 1
         while True:
             taken += pair_descent(
-                K, diagonal, gain, best, y, a, upper, F, rising, falling, high, low, place, wanted, l, cut,
-                tolerance, max_steps - taken,
+                K, diagonal, gain, best, y, a, upper, F, rising, falling, high, low, place, wanted, l,
+                l if total == 0.0 else cut, tolerance, max_steps - taken,
             )  # fmt: skip
             if wanted[0] < 0:
                 break

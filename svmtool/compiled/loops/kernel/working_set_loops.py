@@ -14,6 +14,7 @@ from numpy import uint64
 from svmtool.compiled import helper, loop
 
 LANES = uint64(64)  # variables that a search for the most violating one compares at a time
+QUARTER = uint64(16)
 N0 = uint64(0)
 EXCLUDED = 1e300  # takes a variable out of a search
 NOT_STORED = uint64(2**63)  # place of a row that is not in memory
@@ -51,23 +52,30 @@ def step_and_search(F, K, at_i, at_j, d, rising, falling, high, low, begin, end)
 
 
 @helper
-def lane_of_largest(by_lane, least):
-    """The first lane with the largest number above `least`; 0 if there is none."""
-    top = least
-    column = N0
-    for lane in range(LANES):
-        if by_lane[lane] > top:
-            top = by_lane[lane]
-            column = lane
-    return column
+def larger(a, b):
+    return b if b > a else a
 
 
 @helper
-def smallest(by_lane):
-    least = EXCLUDED
+def largest(by_lane, sign):
+    """The largest number times `sign`, in four chains, because a comparison waits for the one before it."""
+    a = b = c = d = sign * by_lane[0]
+    for lane in range(QUARTER):
+        a = larger(a, sign * by_lane[lane])
+        b = larger(b, sign * by_lane[lane + QUARTER])
+        c = larger(c, sign * by_lane[lane + QUARTER + QUARTER])
+        d = larger(d, sign * by_lane[lane + LANES - QUARTER])
+    return larger(larger(a, b), larger(c, d))
+
+
+@helper
+def lane_of_largest(by_lane):
+    """The first lane with the largest number; 0 if there is none."""
+    most = largest(by_lane, 1.0)
     for lane in range(LANES):
-        least = min(least, by_lane[lane])
-    return least
+        if by_lane[lane] == most:
+            return lane
+    return N0
 
 
 @helper(fast=True)
@@ -132,17 +140,17 @@ def pair_descent(
     while True:
         begin, end = N0, cut
         step_and_search(F, K, at_i, at_j, d, rising, falling, high, low, begin, end)
-        column = lane_of_largest(high, -EXCLUDED)
+        column = lane_of_largest(high)
         m = high[column]
-        violation = m - smallest(low)
+        violation = m + largest(low, -1.0)
         if cut < l:
             step_and_search(F, K, at_i, at_j, d, rising, falling, high_below, low_below, cut, l)
-            other = lane_of_largest(high_below, -EXCLUDED)
-            if high_below[other] - smallest(low_below) > violation:
+            other = lane_of_largest(high_below)
+            if high_below[other] + largest(low_below, -1.0) > violation:
                 begin, end = cut, l
                 column = other
                 m = high_below[other]
-                violation = m - smallest(low_below)
+                violation = m + largest(low_below, -1.0)
         if not violation > tolerance or steps >= max_steps:
             return steps
         i = begin + column
@@ -155,7 +163,7 @@ def pair_descent(
             wanted[0] = i
             return steps
         gains_of_partners(F, K, at_i, diagonal, falling, diagonal[i], m, gain, best, begin, end)
-        column = lane_of_largest(best, gain.dtype.type(0.0))
+        column = lane_of_largest(best)
         if not best[column] > 0.0:
             return steps
         j = begin + column
