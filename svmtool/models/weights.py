@@ -121,26 +121,23 @@ class Column:
 
 
 class Group:
-    """The weights of consecutive columns by feature, in the file if there is one."""
+    """The weights of consecutive columns from `first` on by feature, in the file if there is one.
 
-    def __init__(self, columns: list[Column], file: Scratch | None):
-        from scipy.sparse import csc_array
+    counts: how many each feature has.
+    """
 
-        starts = np.concatenate(([0], np.cumsum([column.count for column in columns])))
+    def __init__(self, columns: list[Column], first: int, file: Scratch | None):
+        from svmtool.compiled.loops.loss.l1_loops import fill_columns
+
+        starts = np.cumsum([0, *(column.count for column in columns)])
         places = np.concatenate([column.places for column in columns], dtype=np.int32)
         values = np.concatenate([column.values[:] for column in columns])
-        found = csc_array((values, places, starts.astype(np.int32)), (len(columns[0]), len(columns))).tocsr()
-        self.finite, self.columns = bool(np.all(np.isfinite(values))), len(columns)
-        self.arrays = [stored(array, file) for array in (found.indptr, found.indices, found.data)]
-        self.counts = np.diff(found.indptr).astype(np.min_scalar_type(len(columns)))
-
-    def rows(self, start: int, stop: int) -> Any:
-        """The weights of the features from start to stop."""
-        from scipy.sparse import csr_array
-
-        indptr = self.arrays[0][start : stop + 1]
-        labels, values = (array[indptr[0] : indptr[-1]] for array in self.arrays[1:])
-        return csr_array((values, labels, indptr - indptr[0]), (stop - start, self.columns))
+        counts = np.bincount(places, minlength=len(columns[0]))
+        labels, by_feature = np.empty(len(places), np.int32), np.empty(len(places))
+        fill_columns(starts, places, values, np.cumsum(counts) - counts, labels, by_feature, 0, len(columns))
+        labels += np.int32(first)
+        self.finite, self.counts = bool(np.all(np.isfinite(values))), counts.astype(np.min_scalar_type(len(columns)))
+        self.labels, self.values = stored(labels, file), stored(by_feature, file)
 
 
 class Columns:
@@ -166,7 +163,7 @@ class Columns:
         groups, file = [None] * (len(cuts) - 1), file_for(STORED_FROM)
 
         def make(g: int) -> None:
-            groups[g] = Group(self.columns[cuts[g] : cuts[g + 1]], file)
+            groups[g] = Group(self.columns[cuts[g] : cuts[g + 1]], cuts[g], file)
 
         threads.run_blocks(make, len(groups))
         return groups
@@ -181,20 +178,27 @@ class Columns:
 
     def pieces(self) -> Iterator[SparseWeights]:
         """The weights of consecutive features, some PIECE_VALUES of them at a time."""
-        from scipy.sparse import hstack
-
         n, places = len(self), self._places
-        before = np.cumsum(self.counts[places])
+        wanted, begun = self.counts[places], [0] * len(self._groups)
+        before = np.cumsum(wanted)
         first = start = 0
         while start < len(places):
             held = before[start - 1] if start else 0
             stop = max(int(np.searchsorted(before, held + PIECE_VALUES, side="right")), start + 1)
-            found = hstack([group.rows(start, stop) for group in self._groups], "csr")
             last = int(places[stop]) if stop < len(places) else n
             indptr = np.zeros(last - first + 1, np.int64)
-            indptr[places[start:stop] - first + 1] = np.diff(found.indptr)
-            labels = found.indices.astype(np.int32, copy=False)
-            yield SparseWeights(np.cumsum(indptr, out=indptr), labels, found.data, self.shape[1])
+            indptr[places[start:stop] - first + 1] = wanted[start:stop]
+            indptr = np.cumsum(indptr, out=indptr)
+            labels, values = np.empty(indptr[-1], np.int32), np.empty(indptr[-1])
+            at = before[start:stop] - held - wanted[start:stop]  # where the next weight of each feature comes
+            for g, group in enumerate(self._groups):
+                counts = group.counts[start:stop].astype(np.int64)
+                ends = np.cumsum(counts)
+                part = slice(begun[g], begun[g] + int(ends[-1]))
+                to = np.repeat(at + counts - ends, counts) + np.arange(ends[-1])
+                labels[to], values[to] = group.labels[part], group.values[part]
+                at, begun[g] = at + counts, part.stop
+            yield SparseWeights(indptr, labels, values, self.shape[1])
             first, start = last, stop
 
     def by_feature(self) -> SparseWeights:
