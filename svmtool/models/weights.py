@@ -129,15 +129,18 @@ class Group:
     def __init__(self, columns: list[Column], first: int, file: Scratch | None):
         from svmtool.compiled.loops.loss.l1_loops import fill_columns
 
-        starts = np.cumsum([0, *(column.count for column in columns)])
         places = np.concatenate([column.places for column in columns], dtype=np.int32)
-        values = np.concatenate([column.values[:] for column in columns])
         counts = np.bincount(places, minlength=len(columns[0]))
-        labels, by_feature = np.empty(len(places), np.int32), np.empty(len(places))
-        fill_columns(starts, places, values, np.cumsum(counts) - counts, labels, by_feature, 0, len(columns))
-        labels += np.int32(first)
-        self.finite, self.counts = bool(np.all(np.isfinite(values))), counts.astype(np.min_scalar_type(len(columns)))
-        self.labels, self.values = stored(labels, file), stored(by_feature, file)
+        self.counts = counts.astype(np.min_scalar_type(len(columns)))
+        self.labels: Any = np.broadcast_to(np.int32(first), len(places))
+        self.values, values = columns[0].values, np.concatenate([column.values[:] for column in columns])
+        self.finite = bool(np.all(np.isfinite(values)))
+        if len(columns) > 1:
+            labels, sorted_values = np.empty(len(places), np.int32), np.empty(len(places))
+            starts = np.cumsum([0, *(column.count for column in columns)])
+            fill_columns(starts, places, values, np.cumsum(counts) - counts, labels, sorted_values, 0, len(columns))
+            labels += np.int32(first)
+            self.labels, self.values = stored(labels, file), stored(sorted_values, file)
 
 
 class Columns:
@@ -145,7 +148,7 @@ class Columns:
 
     def __init__(self, columns: list[Column], n: int, places: np.ndarray | None = None):
         self.columns, self.shape = columns, (n, len(columns))
-        self._places = np.arange(n) if places is None else places
+        self._places = np.arange(n, dtype=np.int32) if places is None else places
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -179,7 +182,7 @@ class Columns:
     def pieces(self) -> Iterator[SparseWeights]:
         """The weights of consecutive features, some PIECE_VALUES of them at a time."""
         n, places = len(self), self._places
-        wanted, begun = self.counts[places], [0] * len(self._groups)
+        wanted, begun = self.counts if len(places) == n else self.counts[places], [0] * len(self._groups)
         before = np.cumsum(wanted)
         first = start = 0
         while start < len(places):
