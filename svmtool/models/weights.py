@@ -163,7 +163,8 @@ class Columns:
         """The weights, some PIECE_VALUES of them each."""
         number = np.cumsum([0, *(column.count for column in self.columns[:-1])]) // PIECE_VALUES
         cuts = [0, *(np.flatnonzero(np.diff(number)) + 1).tolist(), len(number)]
-        groups, file = [None] * (len(cuts) - 1), file_for(STORED_FROM)
+        groups: list[Any] = [None] * (len(cuts) - 1)
+        file = file_for(STORED_FROM)
 
         def make(g: int) -> None:
             groups[g] = Group(self.columns[cuts[g] : cuts[g + 1]], cuts[g], file)
