@@ -143,6 +143,30 @@ class Group:
             self.labels, self.values = stored(labels, file), stored(sorted_values, file)
 
 
+class Joined(SparseWeights):
+    """The weights of consecutive features from parts of groups, each with the places of its values.
+
+    A file takes one of the two arrays at a time: they are made when they are asked for.
+    """
+
+    def __init__(self, indptr: np.ndarray, moves: list[tuple[Group, slice, np.ndarray]], columns: int):
+        self.indptr, self.shape, self._moves = indptr, (len(indptr) - 1, columns), moves
+
+    @cached_property
+    def labels(self) -> np.ndarray:  # type: ignore[override]
+        return self._joined("labels", np.int32)
+
+    @cached_property
+    def values(self) -> np.ndarray:  # type: ignore[override]
+        return self._joined("values", np.float64)
+
+    def _joined(self, name: str, dtype: type) -> np.ndarray:
+        found = np.empty(self.indptr[-1], dtype)
+        for group, part, to in self._moves:
+            found[to] = getattr(group, name)[part]
+        return found
+
+
 class Columns:
     """The weights of many problems, each a Column, at `places` (ascending; None: at all) of n features."""
 
@@ -193,16 +217,15 @@ class Columns:
             indptr = np.zeros(last - first + 1, np.int64)
             indptr[places[start:stop] - first + 1] = wanted[start:stop]
             indptr = np.cumsum(indptr, out=indptr)
-            labels, values = np.empty(indptr[-1], np.int32), np.empty(indptr[-1])
             at = before[start:stop] - held - wanted[start:stop]  # where the next weight of each feature comes
+            moves = []
             for g, group in enumerate(self._groups):
                 counts = group.counts[start:stop].astype(np.int64)
                 ends = np.cumsum(counts)
                 part = slice(begun[g], begun[g] + int(ends[-1]))
-                to = np.repeat(at + counts - ends, counts) + np.arange(ends[-1])
-                labels[to], values[to] = group.labels[part], group.values[part]
+                moves.append((group, part, np.repeat(at + counts - ends, counts) + np.arange(ends[-1])))
                 at, begun[g] = at + counts, part.stop
-            yield SparseWeights(indptr, labels, values, self.shape[1])
+            yield Joined(indptr, moves, self.shape[1])
             first, start = last, stop
 
     def by_feature(self) -> SparseWeights:
