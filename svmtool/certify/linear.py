@@ -159,7 +159,7 @@ class Certifier:
         xi, apart = products.slacks(w, self.y, self.target, self.target_lost)
         regular, value = self._regular(w), float(self.cost @ self.loss.value(xi))
         off = growth(len(w)) * regular + loss_off(self.loss, self.cost, xi, apart, value)
-        best, sums = None, None
+        best, sums, of_best = None, None, None
         candidates = [] if alpha is None else [alpha]
         if alpha is None or self.loss.degree != 1.0:  # at a breakpoint of a loss its slope is not determined
             candidates.insert(0, self.cost * self.loss.slope(xi))
@@ -171,9 +171,10 @@ class Certifier:
                 dual = less = min(less, max(dual, 0.0)) if math.isfinite(dual) else 0.0
                 v, point = None, np.zeros(len(candidate)) if self.keep else None
             if best is None or dual - less > best.dual:
-                best = Certificate(regular + value, dual, violation, (off, less))
-                best.point, sums = point, v
-        assert best is not None
+                best = Certificate(regular + value, dual, np.inf, (off, less))
+                best.point, sums, of_best = point, v, violation
+        assert best is not None and of_best is not None
+        best.violation = of_best()
         self._bound(best, w, sums, xi, apart)
         return best
 
@@ -227,9 +228,9 @@ class Certifier:
 
     def _dual_value(
         self, a: np.ndarray, xi: np.ndarray, products: Products
-    ) -> tuple[float, float, float, DualSum, np.ndarray | None]:  # fmt: skip
-        """D at the best multiple of `a` (made feasible), a bound of its rounding, the largest KKT violation of `a`, and
-        v of that multiple, and it where it is kept.
+    ) -> tuple[float, float, Callable[[], float], DualSum, np.ndarray | None]:  # fmt: skip
+        """D at the best multiple of `a` (made feasible), a bound of its rounding, a function for the largest KKT
+        violation of `a`, v of that multiple, and it where it is kept.
 
         xi: the slacks at the primal point w; with |w|_1 a dual point does not determine them.
         """
@@ -256,15 +257,18 @@ class Certifier:
         dual, off, multiple = value_of_multiple(
             self.loss, (linear, linear_off), (v, apart), largest, lambda s: conjugates(self.loss, cost, s * b), self.l1
         )
-        g = self.loss.conjugate_slope(b) - (xi if self.l1 else self._slack(v))
-        if self.free_bias:
-            g -= y * _bias_multiplier(g * y, y, at_zero, at_cap, cost > 0.0)
-        violation = violations(g, at_zero, at_cap)
-        if not self.all_used:
-            violation = violation[cost > 0]
-        largest = float(violation.max(initial=0.0))
+
+        def violation() -> float:
+            with np.errstate(over="ignore", invalid="ignore"):
+                g = self.loss.conjugate_slope(b) - (xi if self.l1 else self._slack(v))
+                if self.free_bias:
+                    g -= y * _bias_multiplier(g * y, y, at_zero, at_cap, cost > 0.0)
+            found = violations(g, at_zero, at_cap)
+            largest = float((found if self.all_used else found[cost > 0]).max(initial=0.0))
+            return largest if largest >= 0.0 else np.inf
+
         point = multiple * a if self.keep else None
-        return dual, off, largest if largest >= 0.0 else np.inf, (multiple * v, multiple * apart), point
+        return dual, off, violation, (multiple * v, multiple * apart), point
 
 
 AnyCertificate = TypeVar("AnyCertificate", bound=Certificate)

@@ -89,7 +89,7 @@ class DualCoordinateDescent:
         self.target = np.ones(self.n) if target is None else target
         self.alpha = np.zeros(self.n) if alpha is None else alpha
         self.w = np.zeros(rows.d) if alpha is None else rows.transpose_product(alpha * y)
-        self.square_norms = data.square_norms()
+        self.square_norms = data.squares
         self.chunk = chunk_of(data)
         self.active, self._chunks = np.arange(data.n), np.empty(data.n // self.chunk + 1, np.int64)
         self.limits = np.array([np.inf, -np.inf, 0.0, 0.0, 0.0])

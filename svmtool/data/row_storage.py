@@ -220,6 +220,11 @@ class Rows:
         return forms
 
     @cached_property
+    def squares(self) -> np.ndarray:
+        """`square_norms`, kept for several problems: read-only."""
+        return self.square_norms()
+
+    @cached_property
     def lengths(self) -> np.ndarray:
         """|x_i| with the bias feature, f8[n]."""
         return np.sqrt(self.square_norms())

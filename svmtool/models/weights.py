@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from svmtool import systems
+from svmtool.compiled import threads
 
 PACKED_FROM = 1 << 22  # numbers; from here on the weights of several problems are kept without their zeros
-PIECE_VALUES = 1 << 19  # weights that are sorted by feature at a time
+PIECE_VALUES = 1 << 20  # weights that are sorted by feature at a time
 STORED_FROM = 1 << 25  # numbers; from here on these weights wait in a file
 
 _storing = threading.Lock()
@@ -75,17 +76,29 @@ class Scratch(io.FileIO):
 
 
 class Stored:
-    """Numbers f8 at the end of an open file, read in slices when they are needed; OSError if there is no space."""
+    """Numbers at the end of an open file, read in slices when they are needed; OSError if there is no space."""
 
     def __init__(self, file: Scratch, values: np.ndarray):
         with _storing:
             self.file, self.start, self.size = file, file.seek(0, os.SEEK_END), len(values)
+            self.dtype = values.dtype
             if (file.write(values) or 0) < values.nbytes:
                 raise OSError("no space is left")
 
     def __getitem__(self, part: slice) -> np.ndarray:
         start, stop, _ = part.indices(self.size)
-        return np.frombuffer(systems.pread(self.file.fileno(), 8 * (stop - start), self.start + 8 * start))
+        width = self.dtype.itemsize
+        return np.frombuffer(
+            systems.pread(self.file.fileno(), width * (stop - start), self.start + width * start), self.dtype
+        )
+
+
+def stored(values: np.ndarray, file: Scratch | None) -> np.ndarray | Stored:
+    """The numbers in the file, if there is one that has space."""
+    if file is not None:
+        with suppress(OSError):
+            return Stored(file, values)
+    return values
 
 
 class Column:
@@ -93,24 +106,73 @@ class Column:
 
     def __init__(self, there: np.ndarray, values: Any):
         self.size, self.values = len(there), values
-        sparse = 32 * np.count_nonzero(there) < self.size
-        self.places = np.flatnonzero(there).astype(np.int32) if sparse else np.packbits(there)
+        self.count = int(np.count_nonzero(there))
+        self._places = np.flatnonzero(there).astype(np.int32) if 32 * self.count < self.size else np.packbits(there)
 
     def __len__(self) -> int:
         return self.size
 
-    def within(self, start: int, stop: int, first: int) -> np.ndarray:
-        """The places from start, a multiple of 8, to stop, of which `first` is the first among all, less start."""
-        if self.places.dtype == np.int32:
-            return self.places[first : self.places.searchsorted(np.int32(stop))] - start
-        return np.flatnonzero(np.unpackbits(self.places[start // 8 : -(-stop // 8)], count=stop - start))
+    @property
+    def places(self) -> np.ndarray:
+        """Where the weights are, ascending."""
+        if self._places.dtype == np.int32:
+            return self._places
+        return np.flatnonzero(np.unpackbits(self._places, count=self.size).view(bool))
+
+
+class Group:
+    """The weights of consecutive columns from `first` on by feature, in the file if there is one.
+
+    counts: how many each feature has.
+    """
+
+    def __init__(self, columns: list[Column], first: int, file: Scratch | None):
+        from svmtool.compiled.loops.loss.l1_loops import fill_columns
+
+        places = np.concatenate([column.places for column in columns], dtype=np.int32)
+        counts = np.bincount(places, minlength=len(columns[0]))
+        self.counts = counts.astype(np.min_scalar_type(len(columns)))
+        self.labels: Any = np.broadcast_to(np.int32(first), len(places))
+        self.values, values = columns[0].values, np.concatenate([column.values[:] for column in columns])
+        self.finite = bool(np.all(np.isfinite(values)))
+        if len(columns) > 1:
+            labels, sorted_values = np.empty(len(places), np.int32), np.empty(len(places))
+            starts = np.cumsum([0, *(column.count for column in columns)])
+            fill_columns(starts, places, values, np.cumsum(counts) - counts, labels, sorted_values, 0, len(columns))
+            labels += np.int32(first)
+            self.labels, self.values = stored(labels, file), stored(sorted_values, file)
+
+
+class Joined(SparseWeights):
+    """The weights of consecutive features from parts of groups, each with the places of its values.
+
+    A file takes one of the two arrays at a time: they are made when they are asked for.
+    """
+
+    def __init__(self, indptr: np.ndarray, moves: list[tuple[Group, slice, np.ndarray]], columns: int):
+        self.indptr, self.shape, self._moves = indptr, (len(indptr) - 1, columns), moves
+
+    @cached_property
+    def labels(self) -> np.ndarray:  # type: ignore[override]
+        return self._joined("labels", np.int32)
+
+    @cached_property
+    def values(self) -> np.ndarray:  # type: ignore[override]
+        return self._joined("values", np.float64)
+
+    def _joined(self, name: str, dtype: type) -> np.ndarray:
+        found = np.empty(self.indptr[-1], dtype)
+        for group, part, to in self._moves:
+            found[to] = getattr(group, name)[part]
+        return found
 
 
 class Columns:
-    """The weights of many problems, (n, problems), each a Column."""
+    """The weights of many problems, each a Column, at `places` (ascending; None: at all) of n features."""
 
-    def __init__(self, columns: list[Column], n: int):
+    def __init__(self, columns: list[Column], n: int, places: np.ndarray | None = None):
         self.columns, self.shape = columns, (n, len(columns))
+        self._places = np.arange(n, dtype=np.int32) if places is None else places
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -118,42 +180,53 @@ class Columns:
     @property
     def finite(self) -> bool:
         """Whether all weights are."""
-        return all(bool(np.all(np.isfinite(column.values[:]))) for column in self.columns)
+        return all(group.finite for group in self._groups)
+
+    @cached_property
+    def _groups(self) -> list[Group]:
+        """The weights, some PIECE_VALUES of them each."""
+        number = np.cumsum([0, *(column.count for column in self.columns[:-1])]) // PIECE_VALUES
+        cuts = [0, *(np.flatnonzero(np.diff(number)) + 1).tolist(), len(number)]
+        groups: list[Any] = [None] * (len(cuts) - 1)
+        file = file_for(STORED_FROM)
+
+        def make(g: int) -> None:
+            groups[g] = Group(self.columns[cuts[g] : cuts[g + 1]], cuts[g], file)
+
+        threads.run_blocks(make, len(groups))
+        return groups
 
     @cached_property
     def counts(self) -> np.ndarray:
         """How many weights each feature has, i8[n]."""
         found = np.zeros(len(self), np.int64)
-        for column in self.columns:
-            found[column.within(0, len(self), 0)] += 1
+        for group in self._groups:
+            found[self._places] += group.counts
         return found
 
     def pieces(self) -> Iterator[SparseWeights]:
         """The weights of consecutive features, some PIECE_VALUES of them at a time."""
-        from scipy.sparse import csc_matrix
-
-        n, k = self.shape
-        before, first = np.cumsum(self.counts), [0] * k
-        packed = [column.places for column in self.columns if column.places.dtype == np.uint8]
-        start = 0
-        while start < n:
+        n, places = len(self), self._places
+        wanted, begun = self.counts if len(places) == n else self.counts[places], [0] * len(self._groups)
+        before = np.cumsum(wanted)
+        first = start = 0
+        while start < len(places):
             held = before[start - 1] if start else 0
-            stop = int(np.searchsorted(before, held + PIECE_VALUES, side="right"))
-            stop = min(max(stop - stop % 8, start + 8), n)
-            places, values, indptr = [], [], np.zeros(k + 1, np.int64)
-            bits = np.array([some[start // 8 : -(-stop // 8)] for some in packed], np.uint8).reshape(len(packed), -1)
-            there = np.unpackbits(bits, axis=1, count=stop - start).view(bool)
-            at = there.reshape(-1).nonzero()[0] % (stop - start)
-            of_packed = iter(np.split(at, np.cumsum(there.sum(axis=1))))
-            for c, column in enumerate(self.columns):
-                sparse = column.places.dtype == np.int32
-                places.append(column.within(start, stop, first[c]) if sparse else next(of_packed))
-                indptr[c + 1] = indptr[c] + len(places[-1])
-                values.append(column.values[first[c] : first[c] + len(places[-1])])
-                first[c] += len(places[-1])
-            found = csc_matrix((np.concatenate(values), np.concatenate(places), indptr), (stop - start, k)).tocsr()
-            yield SparseWeights(found.indptr.astype(np.int64), found.indices.astype(np.int32), found.data, k)
-            start = stop
+            stop = max(int(np.searchsorted(before, held + PIECE_VALUES, side="right")), start + 1)
+            last = int(places[stop]) if stop < len(places) else n
+            indptr = np.zeros(last - first + 1, np.int64)
+            indptr[places[start:stop] - first + 1] = wanted[start:stop]
+            indptr = np.cumsum(indptr, out=indptr)
+            at = before[start:stop] - held - wanted[start:stop]  # where the next weight of each feature comes
+            moves = []
+            for g, group in enumerate(self._groups):
+                counts = group.counts[start:stop].astype(np.int64)
+                ends = np.cumsum(counts)
+                part = slice(begun[g], begun[g] + int(ends[-1]))
+                moves.append((group, part, np.repeat(at + counts - ends, counts) + np.arange(ends[-1])))
+                at, begun[g] = at + counts, part.stop
+            yield Joined(indptr, moves, self.shape[1])
+            first, start = last, stop
 
     def by_feature(self) -> SparseWeights:
         """All weights in the other order."""
@@ -168,12 +241,7 @@ class Columns:
 
     def spread(self, places: np.ndarray, n: int) -> Columns:
         """The same weights at `places` (ascending) of n features."""
-        found = []
-        for column in self.columns:
-            there = np.zeros(n, bool)
-            there[places[column.within(0, len(self), 0)]] = True
-            found.append(Column(there, column.values))
-        return Columns(found, n)
+        return Columns(self.columns, n, places)
 
 
 def by_feature(W: np.ndarray) -> SparseWeights:
@@ -206,8 +274,4 @@ def kept(w: np.ndarray, problems: int, file: Scratch | None = None) -> np.ndarra
     if problems <= 2 or w.size * problems < PACKED_FROM:
         return w
     there = w.view(np.int64) != 0
-    values: Any = w[there]
-    if file is not None:
-        with suppress(OSError):
-            values = Stored(file, values)
-    return Column(there, values)
+    return Column(there, stored(w[there], file))

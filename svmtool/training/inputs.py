@@ -1,8 +1,8 @@
 """Checks and changes of what a training receives: ranges of values, features that occur, weights to start from.
 
-A feature that occurs in no row has weight 0.  If the largest index is far above the number of values, such features are
-left out, so that vectors of the feature space are as long as the number of features that occur.  The model file is
-written in slices then.
+A feature that occurs in no row has weight 0.  If the largest index is far above the number of values, or there are many
+problems, such features are left out, so that vectors of the feature space are as long as the number of features that
+occur.  The model file is written in slices then.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from svmtool.numbers import distinct
 from svmtool.params import Settings
 from svmtool.tolerances import MANY_VALUES, VALUES_AT_ONCE
 
-MANY_FEATURES, FEATURES_PER_VALUE = 1 << 20, 4  # above both, and per value of the data, the features are restricted
+# Features of all problems with several labels a row: above both, and per value of the data, they are restricted
+MANY_FEATURES, FEATURES_PER_VALUE = 1 << 20, 4
 MAX_DIGITS = 290  # decimal digits that sums may have at most
 MAX_START_WEIGHT = 1e100  # weights of an initial model: their squares must stay numbers
 
@@ -85,11 +86,12 @@ def weights_named(advice: str, row_weights: np.ndarray | None) -> str:
 
 def used_features(table: Dataset) -> np.ndarray | None:
     """The features that occur, i4, ascending, 0-based; None if restricting is not worthwhile."""
-    values = len(table.values)
+    values, problems = len(table.values), 1 if table.sets is None else len(distinct(table.sets.labels))
     too_long = table.mapped is not None and values > MANY_VALUES
-    if table.n_features <= max(MANY_FEATURES, FEATURES_PER_VALUE * values) or too_long:
+    if table.n_features * problems <= max(MANY_FEATURES, FEATURES_PER_VALUE * values) or too_long:
         return None
-    return distinct(table.indices)
+    used = distinct(table.indices)
+    return used if len(used) < table.n_features else None
 
 
 def on_used(table: Dataset, used: np.ndarray) -> Dataset:

@@ -11,6 +11,7 @@ from svmtool.cli.predict import command as predict
 from svmtool.compiled import threads
 from svmtool.errors import ModelError
 from svmtool.formats.models import linear, read, text
+from svmtool.models import weights
 from svmtool.models.linear import LinearModel
 
 
@@ -69,6 +70,23 @@ def test_predictions_are_those_of_all_weights(tmp_path, seed, monkeypatch):
     found.W.labels[0] = len(labels)
     with pytest.raises(ValueError, match="were they changed"):
         svmtool.predict(found, rows)
+
+
+@pytest.mark.parametrize("size", [1, 50, 1 << 20])
+@pytest.mark.parametrize("empty", [False, True])
+def test_weights_of_problems_are_those_by_feature(monkeypatch, size, empty):
+    """Sorted in groups of columns of any size, at all features and at some of more."""
+    monkeypatch.setattr(weights, "PIECE_VALUES", size)
+    W = 0.0 * some_weights(3) if empty else some_weights(3)
+    W[:, 1] = 0.0
+    columns = weights.Columns([weights.Column(w.view(np.int64) != 0, w[w.view(np.int64) != 0]) for w in W.T], len(W))
+    places = np.flatnonzero(np.arange(1500) % 3)[: len(W)]
+    wide = np.zeros((1500, W.shape[1]))
+    wide[places] = W
+    for found, wanted in ((columns, W), (columns.spread(places, len(wide)), wide)):
+        assert np.array_equal(bits(np.concatenate([piece[:] for piece in found.pieces()])), bits(wanted))
+        assert np.array_equal(bits(found.by_feature()[:]), bits(wanted)) and found.finite
+        assert np.array_equal(found.counts, np.count_nonzero(bits(wanted), axis=1))
 
 
 def changed(path, name, value):

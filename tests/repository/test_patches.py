@@ -22,6 +22,7 @@ ALLOWED = {  # constant: why tests may patch it; what is patched no more must le
     "formats.models.text.PART_BYTES": "size of a block",
     "formats.models.text.WINDOW_BYTES": "size of a block",
     "models.weights.PACKED_FROM": "small models are stored as large ones are",
+    "models.weights.PIECE_VALUES": "size of a block",
     "models.weights.STORED_FROM": "weights of small problems wait in a file as those of large ones do",
     "formats.scored_text.GROUP_BLOCKS": "blocks that are scored together",
     "formats.scored_text.SCORED_BYTES": "size of a block",

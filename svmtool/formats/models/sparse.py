@@ -46,7 +46,7 @@ def _put(archive: zipfile.ZipFile, name: str, kind: str, shape: tuple[int, ...],
     with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
         np.lib.format.write_array_header_1_0(member, {"descr": kind, "fortran_order": False, "shape": shape})
         for part in parts:
-            member.write(np.ascontiguousarray(part, kind).tobytes())
+            member.write(np.ascontiguousarray(part, kind).reshape(-1).view(np.uint8).data)
 
 
 def parse(text: ModelText) -> LinearModel:

@@ -435,7 +435,7 @@ class Reduction(ABC):
         W = np.zeros((len(results[0].w) if results else self.rows.d, len(results)))
         for column, result in zip(W.T, results, strict=True):
             if isinstance(result.w, Column):
-                column[result.w.within(0, len(column), 0)] = result.w.values
+                column[result.w.places] = result.w.values[:]
                 result.w = column
             else:
                 column[:] = result.w
