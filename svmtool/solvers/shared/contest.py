@@ -66,8 +66,8 @@ MAX_VISITS = 5000.0  # visits to each row after which Newton steps go on alone
 # Epochs: first evaluation of the gap, in visits; later ones after REMAINING_SHARE of the visits still expected, at
 # least MIN_BETWEEN and at most MAX_BETWEEN of those so far
 FIRST_EVALUATION, REMAINING_SHARE, MIN_BETWEEN, MAX_BETWEEN = 4.0, 0.8, 2.0, 0.5
-# Weight of the earlier values, an epoch, in the running mean of the rule's measure, which varies much; calls, and one in
-# so many of all, over which its fall is measured
+# Weight of the earlier values, an epoch, in the running mean of the rule's measure, which varies much; calls, and one
+# in so many of all, over which its fall is measured
 SMOOTHING, RECENT = 0.9, 4
 FIRST_PRODUCTS = 10  # most of the first direction from zero weights; usual number up to a rule for the gradient
 BETTER = 0.999  # factor of the least gap that counts as a smaller one
