@@ -20,7 +20,7 @@ sys.path.insert(0, str(REPOSITORY / "scripts"))
 from stress import fuzz, fuzz_commands, fuzz_files, fuzz_models, fuzz_python, pool  # noqa: E402
 from stress.report import Report  # noqa: E402
 
-SOME = {"inputs": 300, "python": 60, "rows": 2, "convert": 30, "models-out": 2, "lines": 12}
+SOME = {"inputs": 300, "python": 60, "rows": 2, "convert": 30, "models-out": 2, "lines": 4}
 SOME |= {"kills": 1, "interrupts": 1, "disks": 1}
 MORE = {"inputs": 3000, "python": 4000, "rows": 12, "convert": 3000, "models-out": 2000, "lines": 40}
 MORE |= {"kills": 4, "interrupts": 4, "disks": 4}
