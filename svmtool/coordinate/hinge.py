@@ -19,7 +19,7 @@ from svmtool.data.csr import CsrRows
 from svmtool.data.replicated import stored_rows
 from svmtool.data.row_storage import Rows
 from svmtool.linalg.systems import ROW_VISIT_NS, VISIT_NS
-from svmtool.tolerances import LATE_EPOCHS
+from svmtool.tolerances import GRAM_BELOW, LATE_EPOCHS
 
 # Neighbouring rows visited together, from MIN_CHUNK_ROWS to MAX_CHUNK_ROWS: long chunks are fetched faster, but a finer
 # order converges faster.  A chunk has about CHUNK_NONZEROS, or MIN_CHUNK_ROWS if all rows have at most CACHED_NONZEROS.
@@ -70,9 +70,11 @@ class DualCoordinateDescent:
     def possible(rows: Rows, cost: np.ndarray, free_bias: bool, dense: bool = False) -> bool:
         """Return whether the dual of a problem on these rows is one of this form, and single rows can be visited.
 
-        dense: also where they are dense.
+        dense: also where they are dense; of a tube only with more features than a factorised matrix has.
         """
-        visited = stored_rows(rows).offers_coordinate_descent or (dense and rows.has_sparse_form)
+        stored = stored_rows(rows)
+        dense = dense and stored.has_sparse_form and (stored is rows or rows.d > GRAM_BELOW)
+        visited = stored.offers_coordinate_descent or dense
         return visited and not free_bias and bool((cost > 0).all())
 
     def __init__(
