@@ -61,13 +61,14 @@ ONCE, BY_COLUMNS, COPIED_VALUES = 1.15, 2.15, 1.15 + 4 / 5
 @pytest.mark.parametrize(
     "form, kind, solver, most",
     [
-        ("csr", "float32", 2, ONCE), ("dense", "float32", 5, BY_COLUMNS),
+        ("csr", "float32", 2, ONCE),
         *(
             pytest.param(*case, marks=pytest.mark.exhaustive)
             for case in (
                 ("dense", "float64", 2, ONCE), ("dense", "float32", 1, ONCE), ("dense", "int8", 3, ONCE),
                 ("memmap", "float32", 0, ONCE), ("memmap", "float32", 1, ONCE), ("csr", "float64", 3, ONCE),
                 ("csr", "int8", 1, COPIED_VALUES), ("csr", "float32", 5, BY_COLUMNS),
+                ("dense", "float32", 5, BY_COLUMNS),
             )
         ),
     ],

@@ -99,3 +99,12 @@ class Tensors(Shared):
 def test_arrays_of_other_libraries_are_not_copied(kind):
     X = rows("float32", "dense")
     assert np.shares_memory(arrays.dataset(kind(X)).X, X)
+
+
+@pytest.mark.parametrize("solver", [2, 11, 13])
+def test_wide_rows_in_place_have_epochs_of_coordinate_descent(solver):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(660, 1600))
+    y = X[:, 0] + rng.normal(size=660)
+    done = svmtool.fit(X, y if solver > 10 else np.sign(y), solver, max_iter=3)
+    assert any(record.get("epochs") for record in done._results[0].history)

@@ -113,6 +113,7 @@ def test_steps_over_costs_and_rows_are_separate_problems(runner, here):
     assert len(leasts([over_costs, over_rows])) == 4
 
 
+@pytest.mark.exhaustive
 def test_a_cell_over_time_is_cut_and_keeps_its_steps(runner):
     steps = tuple(10.0 ** -(k % 8) for k in range(10_000))
     outcome = runner.run(cell_of("ours", "-s 2", SMALL, "squared", steps=steps, seconds=0.4))
@@ -120,6 +121,7 @@ def test_a_cell_over_time_is_cut_and_keeps_its_steps(runner):
     assert all("objective" in s for s in outcome.steps)
 
 
+@pytest.mark.exhaustive
 def test_a_cell_over_memory_or_at_fault_says_so(runner):
     assert runner.run(cell_of("ours", "-s 2", SMALL, megabytes=1)).ended == "out of memory"
     failed = runner.run(cell_of("ours", "-s 2", SMALL, settings={"no_such_setting": 1}))
