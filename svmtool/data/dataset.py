@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from svmtool.data.label_sets import LabelSets
     from svmtool.data.mapped_arrays import MappedArrays
 
-IN_PLACE_FROM = 1 << 20  # numbers from which dense rows of any width stay in place: indices would be 4 MB
+# Numbers from which dense rows of any width stay in place: indices would be 4 MB.  80 fits of noise, five shapes, eight
+# solvers: 0.83 of the time of a copy in CSR form in the mean, 0.25 to 1.7
+IN_PLACE_FROM = 1 << 20
 
 
 def left_out(weights: np.ndarray | None, name: str) -> list[str]:

@@ -146,7 +146,8 @@ class Group:
 class Joined(SparseWeights):
     """The weights of consecutive features from parts of groups, each with the places of its values.
 
-    A file takes one of the two arrays at a time: they are made when they are asked for.
+    A file takes one of the two arrays at a time: they are made when they are asked for.  (Type checkers take a cached
+    property for read-only, which it is not.)
     """
 
     def __init__(self, indptr: np.ndarray, moves: list[tuple[Group, slice, np.ndarray]], columns: int):
