@@ -10,8 +10,9 @@ import numpy as np
 from svmtool.compiled.loops.loss import hinge_loops as loops
 from svmtool.data.replicated import base_rows
 from svmtool.data.row_storage import Rows
-from svmtool.linalg.systems import FACTOR_NS, solve_positive
+from svmtool.linalg.systems import FACTOR_NS, mirror, nonnegative, solve_positive
 from svmtool.objectives.base import Objective
+from svmtool.tolerances import GRAM_BELOW
 
 
 def dual_bound(total: float, square: float, loss: float) -> float:
@@ -88,9 +89,15 @@ class SquaredHinge(Objective):
 
         w = sum a_i y_i x_i with (Q + D) a = target, Q_ij = y_i y_j x_i.x_j, D_ii = 1 / (2 C_i): len(used) unknowns.
         """
-        used, Q = self.dual_matrix(used, self.y, 0.5 / self.cost)
-        a = np.zeros(self.n)
-        a[used] = part = solve_positive(np.ascontiguousarray(Q.T), self._targets(used))
+        few, a = self.n <= GRAM_BELOW, np.zeros(self.n)
+        used, Q = self.dual_matrix(np.arange(self.n) if few else used, self.y, 0.5 / self.cost)
+        Q = np.ascontiguousarray(Q.T)
+        if few:  # the whole dual: where rows are few many of them meet the line near it, and steps on a face are short
+            start = self.dual_point()[used]
+            part = nonnegative(mirror(Q), self._targets(used), start, start > 0.0)
+        else:
+            part = solve_positive(Q, self._targets(used))
+        a[used] = part
         w = self.rows.transpose_product(self.y * a)
         feasible = w
         if part.min(initial=0.0) < 0.0:

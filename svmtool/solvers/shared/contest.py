@@ -15,8 +15,8 @@ gets turns, in counted work (nanoseconds of one core of 2024), which depends on 
    or where round-off stops them.
 
 The stopping criteria are the same for all candidates (`Contest.record`): the requested duality gap; or LIBLINEAR's
-criterion, with a certified relative duality gap of RULE_MIN_GAP where a system of the features is factorised.  Once
-LIBLINEAR's criterion holds, the further work is limited (Monitor.liblinear_ends).
+criterion, with a certified relative duality gap of RULE_MIN_GAP where features or rows are few.  Once LIBLINEAR's
+criterion holds, the further work is limited (Monitor.liblinear_ends).
 """
 
 from __future__ import annotations
@@ -80,9 +80,9 @@ class Contest:
     """A solver run: the best primal and dual points of all candidates, and the stopping criteria.
 
     objective: where Newton steps are taken; it is also used to evaluate the points of epochs.
-    gap_of_rule: certified gap that LIBLINEAR's rule needs besides, None: RULE_MIN_GAP where features are few; early:
-    share of the tolerance of a rule for the gradient at which the budget begins; late: whether epochs have reached
-    LIBLINEAR's limit, from where on a rule for the gradient may end the run (Rule.late).
+    gap_of_rule: certified gap that LIBLINEAR's rule needs besides, None: RULE_MIN_GAP where features or rows are few;
+    early: share of the tolerance of a rule for the gradient at which the budget begins; late: whether epochs have
+    reached LIBLINEAR's limit, from where on a rule for the gradient may end the run (Rule.late).
     """
 
     late = False
@@ -95,7 +95,7 @@ class Contest:
         self.candidates: list[Any] = []
         self.slower: Slower | None = None  # compares the candidates with interior-point steps
         few = RULE_MIN_GAP if rule.sums is None else rule.gap
-        self.gap_of_rule = gap_of_rule or (few if objective.d <= GRAM_BELOW else np.inf)
+        self.gap_of_rule = gap_of_rule or (few if min(objective.d, objective.n) <= GRAM_BELOW else np.inf)
         self._at_zero: float | None = None
 
     @property
