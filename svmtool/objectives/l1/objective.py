@@ -9,6 +9,7 @@ gradient() gives a lower bound.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,8 @@ from svmtool.tolerances import FINE_RTOL, GRAM_BELOW, MAX_TRIALS, SEARCH_RTOL
 MIN_END_CURVATURE = 0.1  # at its end, as share of the mean along it, unless f is known to decrease
 # Nanoseconds of a number in an epoch on f, whose rows are visited in any order: 2 to 4 and 6 to 16 on nine sets
 DESCENT_NS, DENSE_DESCENT_NS = 8.0, 3.0
-TURNING_PASSES = 10.0  # over the rows that take as long as storing them by columns
+# Passes over the rows that take as long as storing them by columns, and as copying some columns of all rows
+TURNING_PASSES, SELECTING_PASSES = 10.0, 4.0
 
 
 class L1Objective:
@@ -210,9 +212,19 @@ class L1Objective:
 
     def epoch_work(self, chosen: np.ndarray) -> float:
         """Of an epoch of coordinate descent over the columns `chosen`."""
-        if self._columns is None:
-            return 2.0 * systems.VISIT_NS * self.rows.nnz * len(chosen) / max(self.d, 1)
-        return 2.0 * systems.VISIT_NS * float(np.sum(np.diff(self._columns.starts)[chosen]))
+        return 2.0 * systems.VISIT_NS * float(np.sum(self._counts[chosen]))
+
+    @cached_property
+    def _counts(self) -> np.ndarray:
+        """The numbers in each column, f8[d]; their mean where that would take a pass over rows that are elsewhere."""
+        rows, counts = self.rows, np.full(self.d, float(self.n))
+        if isinstance(rows, CsrRows) and rows.in_memory:
+            found = np.zeros(rows.n_features, np.int64)
+            l1_loops.count_columns(rows.indptr, rows.indices, found, 0, rows.n)
+            counts[: rows.n_features] = found
+        else:
+            counts[:] = rows.nnz / max(self.d, 1)
+        return counts
 
     def descent_work(self, chosen: np.ndarray) -> float:
         """Of `epoch` over the weights `chosen`."""
@@ -227,17 +239,25 @@ class L1Objective:
     def _matrix_works(self, chosen: np.ndarray) -> tuple[float, float]:
         """Of a matrix over these weights alone, and of one over all, where rows without change are in it already."""
         o, rows, m = self.losses, self.rows, float(len(chosen))
-        numbers = 0.5 * self.epoch_work(chosen) / systems.VISIT_NS * o.active / max(self.n, 1)
-        some = systems.VISIT_NS * (2.0 * numbers + 0.5 * numbers * numbers / max(o.active, 1) / rows.gram_entries)
-        some += systems.COPY_NS * m * m
-        if not rows.gram_of_few and self._columns is None:  # it takes a pass over all numbers
-            some += 4.0 * systems.VISIT_NS * rows.nnz
+        numbers = self._active_numbers(chosen)
+        # the squared hinge keeps the matrix, of which few rows change; with the logistic loss all do at every step
+        entries = 1.0 if self.logistic and not rows.gram_of_few else rows.gram_entries
+        some = 0.5 * numbers * numbers / max(o.active, 1) / entries
+        if rows.gram_of_few:
+            some += 2.0 * numbers
+        else:
+            some += min(SELECTING_PASSES * rows.nnz, TURNING_PASSES * numbers if self._columns else np.inf)
+        some = systems.VISIT_NS * some + systems.COPY_NS * m * m
         if self.d > GRAM_BELOW:
             return some, np.inf
         count = o.active if o._gram is None else min(o.changed or o.active, o.active)
         length = rows.nnz / max(self.n, 1)
-        whole = systems.VISIT_NS * count * length * 0.5 * length / rows.gram_entries
+        whole = systems.VISIT_NS * count * length * 0.5 * length / entries
         return some, whole + systems.COPY_NS * m * m
+
+    def _active_numbers(self, chosen: np.ndarray) -> float:
+        """About the numbers of active rows in the columns `chosen`."""
+        return 0.5 * self.epoch_work(chosen) / systems.VISIT_NS * self.losses.active / max(self.n, 1)
 
     def matrix(self, chosen: np.ndarray) -> np.ndarray:
         """sum_i c_i x_i x_i' for the weights `chosen`, symmetric."""
@@ -245,7 +265,8 @@ class L1Objective:
         some, whole = self._matrix_works(chosen)
         if whole <= some:
             return mirror(o.gram()[np.ix_(chosen, chosen)])
-        if self._columns is not None and isinstance(self.rows, CsrRows):
+        few = TURNING_PASSES * self._active_numbers(chosen) <= SELECTING_PASSES * self.rows.nnz
+        if few and self._columns is not None and isinstance(self.rows, CsrRows):
             return self._columns.weighted(chosen, o.c).gram()
         return o.part_of_hessian(chosen)
 

@@ -182,6 +182,21 @@ def csr_take(indptr, indices, values, chosen, taken_indptr, taken_indices, taken
         taken_indptr[r + 1] = at
 
 
+@loop("void(u8[], u4|u8[], f8|f4[], u4[], u8[], u4[], f8|f4[], u8)")
+def csr_columns(indptr, indices, values, place, kept_indptr, kept_indices, kept_values, m):
+    """Copy features j with place[j] < m, as feature place[j]; the last two arrays must be large enough."""
+    at = np.uint64(0)
+    kept_indptr[0] = at
+    for i in range(len(indptr) - ONE):
+        for k in range(indptr[i], indptr[i + ONE]):
+            j = place[indices[k]]
+            if j < m:
+                kept_indices[at] = j
+                kept_values[at] = values[k]
+                at += ONE
+        kept_indptr[i + 1] = at
+
+
 @loop("void(u8[], u4|u8[], f8|f4[], f8|f4[], u8, u8, u8)")
 def csr_to_dense(indptr, indices, values, dense, d, lo, hi):
     """Write rows lo .. hi-1 to dense (rows x d, initially 0)."""
