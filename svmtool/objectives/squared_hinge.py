@@ -88,11 +88,12 @@ class SquaredHinge(Objective):
         """The minimiser of 1/2 |w|^2 + sum over rows `used` (i8) of C_i (target_i - y_i x_i.w)^2 by the dual system.
 
         w = sum a_i y_i x_i with (Q + D) a = target, Q_ij = y_i y_j x_i.x_j, D_ii = 1 / (2 C_i): len(used) unknowns.
+        Of at most GRAM_BELOW rows the minimiser of f: all of them are used, and a >= 0.
         """
         few, a = self.n <= GRAM_BELOW, np.zeros(self.n)
         used, Q = self.dual_matrix(np.arange(self.n) if few else used, self.y, 0.5 / self.cost)
         Q = np.ascontiguousarray(Q.T)
-        if few:  # the whole dual: where rows are few many of them meet the line near it, and steps on a face are short
+        if few:  # where rows are fewer than features most of them lie near the margin: steps on a face are short
             start = self.dual_point()[used]
             part = nonnegative(mirror(Q), self._targets(used), start, start > 0.0)
         else:

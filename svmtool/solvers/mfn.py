@@ -15,7 +15,8 @@ Differs from the paper in:
     step is about to gain (CG_LOOSE in tolerances.py) in place of heuristic 2's two values.
  6. Where a dual point exists, epochs of coordinate descent come first (Section 4.1's "inexpensive method") and take
     turns with Newton steps (shared/contest.py).  Where few rows are active, least squares on them is solved by a
-    factorised system of that many unknowns, once conjugate gradients have cost as much.
+    factorised system of that many unknowns, once conjugate gradients have cost as much; of at most GRAM_BELOW rows in
+    all the whole dual is solved so.
 Stops when: the active rows repeat after a full step (Theorem 1: the exact minimiser), or -e or --gap holds.
 Memory: 5 vectors of n, 4 of d; d x d once for the Gram matrix and once for its factor.
 """

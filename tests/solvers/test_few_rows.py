@@ -58,6 +58,11 @@ def test_few_rows_of_large_numbers_reach_the_minimum(solver, gap, d):
     solved(*large_numbers(d), 1e6, solver=solver, gap=gap)
 
 
+@pytest.mark.parametrize("cost", [1.0, 100.0])
+def test_few_rows_are_certified_at_the_default_rule(cost):
+    solved(*large_numbers(2000), cost, "dense", solver=2, certified=CONFIRMED_GAP)
+
+
 @pytest.mark.parametrize(("solver", "cost"), [(3, 100.0), (42, 100.0), (42, 1e6)])
 def test_systems_are_of_rows_where_these_are_fewer(solver, cost, monkeypatch):
     """None of 400 features is factorised for 60 rows."""
