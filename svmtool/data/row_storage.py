@@ -42,6 +42,7 @@ class Rows:
     gram_of_few = False  # whether the cost of a Gram matrix of some features falls with their number
     has_sparse_form = False  # whether `as_csr` returns rows that offer coordinate descent
     have_kernel = False  # whether `fill_kernel` is available
+    several = False  # whether several problems use these rows, which keep their `gram` for all of them
     row_vectors = True  # whether vectors of one number for each row are in this process
     mapped: MappedArrays | None = None  # holds copies of rows, if not in memory
 
@@ -125,7 +126,7 @@ class Rows:
 
     def serve_several(self) -> None:
         """Prepare for several problems at the same time: sums of Gram matrices use one block each."""
-        self.gram_blocks = [(0, self.n)]
+        self.gram_blocks, self.several = [(0, self.n)], True
 
     @property
     def n_features(self) -> int:
@@ -223,6 +224,13 @@ class Rows:
     def squares(self) -> np.ndarray:
         """`square_norms`, kept for several problems: read-only."""
         return self.square_norms()
+
+    @cached_property
+    def gram(self) -> np.ndarray:
+        """sum_i x_i x_i', upper triangle, f8[d, d]: read-only."""
+        gram = np.zeros((self.d, self.d))
+        self.add_gram(np.ones(self.n), gram)
+        return gram
 
     @cached_property
     def lengths(self) -> np.ndarray:

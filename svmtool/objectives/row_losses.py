@@ -80,7 +80,9 @@ class Losses(ABC):
             if int(np.count_nonzero(self._pending)) >= self.active:
                 self._gram = None
         gram, self._gram = self._gram, None  # an interrupted update leaves no matrix behind
-        if gram is None:
+        if gram is None and self.rows.several and self.c[0] > 0.0 and np.all(self.c == self.c[0]):  # as at w = 0
+            gram = self.c[0] * self.rows.gram
+        elif gram is None:
             gram = np.zeros((self.d, self.d))
             self.rows.add_gram(self.c, gram)
         elif self._pending is not None:
