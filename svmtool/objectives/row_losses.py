@@ -80,7 +80,7 @@ class Losses(ABC):
             if int(np.count_nonzero(self._pending)) >= self.active:
                 self._gram = None
         gram, self._gram = self._gram, None  # an interrupted update leaves no matrix behind
-        if gram is None and self.rows.several and self.c[0] > 0.0 and np.all(self.c == self.c[0]):  # as at w = 0
+        if gram is None and self.rows.several and self.n and np.all(self.c == self.c[0]):  # as at w = 0
             gram = self.c[0] * self.rows.gram
         elif gram is None:
             gram = np.zeros((self.d, self.d))

@@ -18,7 +18,7 @@ Differs from the paper in:
     factorised system of that many unknowns, once conjugate gradients have cost as much; of at most GRAM_BELOW rows in
     all the whole dual is solved so.
 Stops when: the active rows repeat after a full step (Theorem 1: the exact minimiser), or -e or --gap holds.
-Memory: 5 vectors of n, 4 of d; d x d once for the Gram matrix and once for its factor.
+Memory: 5 vectors of n, 4 of d; d x d once for the Gram matrix and once for its factor, and once for all classes.
 """
 
 from __future__ import annotations
