@@ -51,7 +51,7 @@ class CrammerSinger(Reduction):
     def task(self, k: int) -> Any:
         if self.k == 2:
             return Task(self.rows, self.classes.signs(0), 2.0 * self.cost, p=self.loss.power)
-        return ClassTask(self.rows.as_csr(), self.classes.number, self.k, self.cost)
+        return ClassTask(self.rows, self.classes.number, self.k, self.cost)
 
     def finish(self, result: Result) -> None:
         """With two classes, convert v to W and alpha to the dual point of both."""
