@@ -28,6 +28,7 @@ from svmtool.tolerances import FINE_RTOL, GRAM_BELOW, MAX_TRIALS, SEARCH_RTOL
 MIN_END_CURVATURE = 0.1  # at its end, as share of the mean along it, unless f is known to decrease
 # Nanoseconds of a number in an epoch on f, whose rows are visited in any order: 2 to 4 and 6 to 16 on nine sets
 DESCENT_NS, DENSE_DESCENT_NS = 8.0, 3.0
+FEW_NUMBERS = 16  # parts of all numbers of which columns that are copied have one at most
 TURNING_PASSES = 10.0  # over the rows that take as long as storing them by columns
 
 
@@ -230,7 +231,7 @@ class L1Objective:
         numbers = 0.5 * self.epoch_work(chosen) / systems.VISIT_NS * o.active / max(self.n, 1)
         some = systems.VISIT_NS * (2.0 * numbers + 0.5 * numbers * numbers / max(o.active, 1) / rows.gram_entries)
         some += systems.COPY_NS * m * m
-        if not rows.gram_of_few and self._columns is None:  # it takes a pass over all numbers
+        if not rows.gram_of_few and not self._few(chosen):  # it takes a pass over all numbers
             some += 4.0 * systems.VISIT_NS * rows.nnz
         if self.d > GRAM_BELOW:
             return some, np.inf
@@ -239,14 +240,20 @@ class L1Objective:
         whole = systems.VISIT_NS * count * length * 0.5 * length / rows.gram_entries
         return some, whole + systems.COPY_NS * m * m
 
+    def _few(self, chosen: np.ndarray) -> bool:
+        """Whether a matrix over these weights is made of their columns, copied: sparse ones with few numbers."""
+        c = self._columns
+        sparse = c is not None and isinstance(self.rows, CsrRows)
+        return sparse and FEW_NUMBERS * int(np.sum(np.diff(c.starts)[chosen])) <= c.nnz
+
     def matrix(self, chosen: np.ndarray) -> np.ndarray:
         """sum_i c_i x_i x_i' for the weights `chosen`, symmetric."""
         o = self.losses
         some, whole = self._matrix_works(chosen)
         if whole <= some:
             return mirror(o.gram()[np.ix_(chosen, chosen)])
-        if self._columns is not None and isinstance(self.rows, CsrRows):
-            return self._columns.weighted(chosen, o.c).gram()
+        if self._columns is not None and self._few(chosen):
+            return self._columns.gram(chosen, o.c)
         return o.part_of_hessian(chosen)
 
 

@@ -307,8 +307,8 @@ class ProximalSteps:
             model = MatrixQuadratic(o.matrix(chosen), *part)
             self.work += matrix
         else:
-            model = ColumnQuadratic(o.columns().weighted(chosen, o.losses.c), *part)
-            self.work += epoch
+            model = ColumnQuadratic(o.columns().some(chosen), o.losses.c, *part)
+            self.work += 0.5 * epoch
             if far:
                 model.epochs_a_turn = turn
         begun, hurried = model, far and not isinstance(model, MatrixQuadratic)
