@@ -17,6 +17,7 @@ from svmtool.data import row_storage
 from svmtool.data.csr import CsrRows
 from svmtool.data.row_storage import Rows
 from svmtool.data.twofold import summed
+from svmtool.tolerances import VALUES_AT_ONCE
 
 if TYPE_CHECKING:
     from svmtool.data.mapped_arrays import MappedArrays
@@ -124,11 +125,15 @@ class DenseRows(Rows):
         gram[:m, :m] += flat.reshape(m, m)
 
     def fill_kernel(self, chosen: np.ndarray, K: np.ndarray, first: int) -> None:
-        part = self._copy(chosen).astype(np.float64, copy=False)
-        for lo in range(first, len(chosen), row_storage.KERNEL_BLOCK_ROWS):
-            limits.check()
-            hi = lo + row_storage.KERNEL_BLOCK_ROWS
-            np.matmul(part[lo:hi], part[:hi].T, out=K[lo:hi, :hi])
+        few = row_storage.KERNEL_BLOCK_ROWS
+        many = max(2 * few, VALUES_AT_ONCE // max(self.n_features, 1))
+        for lo in range(first, len(chosen), many):
+            hi = min(lo + many, len(chosen))
+            part = self.X[chosen[lo:hi]].astype(np.float64, copy=False)
+            for a in range(0, hi, few):
+                limits.check()
+                other, below = self.X[chosen[a : min(a + few, hi)]].astype(np.float64, copy=False), max(lo, a)
+                np.matmul(part[below - lo :], other.T, out=K[below:hi, a : a + len(other)])
         K[first:] += max(self.bias, 0.0) ** 2
 
     def diagonal(self, c: np.ndarray) -> np.ndarray:
