@@ -5,7 +5,7 @@ Values are float64, or smaller ones, of which a piece at a time becomes float64:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +17,6 @@ from svmtool.data import row_storage
 from svmtool.data.csr import CsrRows
 from svmtool.data.row_storage import Rows
 from svmtool.data.twofold import summed
-from svmtool.tolerances import VALUES_AT_ONCE
 
 if TYPE_CHECKING:
     from svmtool.data.mapped_arrays import MappedArrays
@@ -114,7 +113,7 @@ class DenseRows(Rows):
                 for start in range(0, len(used), step):
                     limits.check()
                     some = used[start : start + step]
-                    part = self.X[some].astype(np.float64, copy=False)
+                    part = self._doubles(some)
                     part *= np.sqrt(sign * c[some])[:, None]
                     if sign > 0:
                         square += part.T @ part
@@ -124,17 +123,13 @@ class DenseRows(Rows):
         flat, _ = self._sum_over(self.gram_blocks, m * m, work)
         gram[:m, :m] += flat.reshape(m, m)
 
-    def fill_kernel(self, chosen: np.ndarray, K: np.ndarray, first: int) -> None:
-        few = row_storage.KERNEL_BLOCK_ROWS
-        many = max(2 * few, VALUES_AT_ONCE // max(self.n_features, 1))
-        for lo in range(first, len(chosen), many):
-            hi = min(lo + many, len(chosen))
-            part = self.X[chosen[lo:hi]].astype(np.float64, copy=False)
-            for a in range(0, hi, few):
-                limits.check()
-                other, below = self.X[chosen[a : min(a + few, hi)]].astype(np.float64, copy=False), max(lo, a)
-                np.matmul(part[below - lo :], other.T, out=K[below:hi, a : a + len(other)])
-        K[first:] += max(self.bias, 0.0) ** 2
+    def _products_with(self, chosen: np.ndarray) -> Callable[[int, np.ndarray], np.ndarray]:
+        part = self._doubles(chosen)
+        return lambda skip, others: part[skip:] @ self._doubles(others).T
+
+    def _doubles(self, chosen: np.ndarray) -> np.ndarray:
+        """A copy of the rows `chosen` without the bias feature, as float64."""
+        return self.X[chosen].astype(np.float64, copy=False)
 
     def diagonal(self, c: np.ndarray) -> np.ndarray:
         g = np.zeros(self.d)
