@@ -66,7 +66,8 @@ class Columns:
         self.row_numbers, self.values = np.empty(self.starts[-1], np.int32), np.empty(self.starts[-1], kind)
         if self.bias >= 0:
             self.row_numbers[self.starts[m] :], self.values[self.starts[m] :] = np.arange(self.n), self.bias
-        data, lists = rows.csr_arrays, (self.row_numbers, self.values)
+        data = rows.indptr, rows.indices, rows.values.astype(kind, copy=False)
+        lists = self.row_numbers, self.values
         run_blocks(lambda b: fill(*data, counts[b], *lists, *blocks[b]), len(blocks))
 
     @classmethod
