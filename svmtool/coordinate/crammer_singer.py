@@ -40,7 +40,7 @@ class CrammerSingerDescent:
         self._sizes, self._chunk = np.empty(self.n, np.uint32), chunk_of(base)
         classes = np.tile(np.arange(rows.wide, dtype=np.uint32), self.n)
         self._epoch = class_epoch.bind(
-            *base.csr_arrays, self.number, self.cost, rows.square_norms(), self._P, self._W,
+            *rows.arrays, self.number, self.cost, rows.square_norms(), self._P, self._W,
             np.zeros(2 * rows.wide), classes, self._sizes, self.active, np.empty(self.n // self._chunk + 1, np.int64),
             self.limits, self.state,
         )  # fmt: skip

@@ -15,7 +15,6 @@ import numpy as np
 from svmtool.compiled.loops.cd import dcd_loops
 from svmtool.compiled.loops.cd.dcd_loops import FIRST_STATE
 from svmtool.coordinate.face_steps import FIRST_STEPS, face_steps
-from svmtool.data.csr import CsrRows
 from svmtool.data.replicated import stored_rows
 from svmtool.data.row_storage import Rows
 from svmtool.linalg.systems import ROW_VISIT_NS, VISIT_NS
@@ -46,7 +45,7 @@ def random_state(n: int, seed: int) -> np.ndarray:
     return np.array([n, FIRST_STATE ^ (seed * 2654435761 % 2**63), 0, 0], np.uint64)
 
 
-def chunk_of(rows: CsrRows) -> int:
+def chunk_of(rows: Rows) -> int:
     """Return how many neighbouring rows an epoch visits together."""
     if rows.mapped is not None:
         return max(MAX_CHUNK_ROWS, DISK_CHUNK_NONZEROS * rows.n // max(rows.nnz, 1))

@@ -6,6 +6,7 @@ objective, which calls the passes below.  The bias feature is not stored; passes
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,6 @@ import numpy as np
 from svmtool import limits
 from svmtool.compiled.loops.rows import row_loops as loops
 from svmtool.compiled.loops.rows import twofold_loops
-from svmtool.compiled.threads import run_blocks
 from svmtool.data import row_storage
 from svmtool.data.row_storage import Rows
 from svmtool.data.twofold import twofold_dot
@@ -147,18 +147,16 @@ class CsrRows(Rows):
         """Number of rows added to a Gram matrix between two checks of whether the run has to end."""
         return max(1, int(row_storage.GRAM_PIECE_PAIRS / max(self.nnz / max(self.n, 1), 1.0) ** 2))
 
-    def fill_kernel(self, chosen: np.ndarray, K: np.ndarray, first: int) -> None:
-        step, arrays = row_storage.KERNEL_BLOCK_ROWS, self.take(chosen).csr_arrays
+    def _products_with(self, chosen: np.ndarray) -> Callable[[int, np.ndarray], np.ndarray]:
+        part = self.take(chosen)
 
-        def work(b: int) -> None:
-            limits.check()
-            lo = first + b * step
-            hi = min(lo + step, len(chosen))
-            loops.csr_products(*arrays, *arrays, np.zeros(self.n_features), K, len(chosen), 1, lo, hi)
-            if self.bias >= 0:
-                K[lo:hi] += self.bias * self.bias
+        def product(skip: int, others: np.ndarray) -> np.ndarray:
+            arrays, P = self.take(others).csr_arrays, np.empty((part.n, len(others)))
+            scratch = np.zeros(self.n_features)
+            loops.csr_products(*part.csr_arrays, *arrays, scratch, P, len(others), 0, skip, part.n)
+            return P[skip:]
 
-        run_blocks(work, -(-(len(chosen) - first) // step))
+        return product
 
     def with_bias(self, bias: float) -> CsrRows:
         return CsrRows(*self.csr_arrays, self.n_features, bias, self.mapped)

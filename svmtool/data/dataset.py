@@ -13,6 +13,7 @@ from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows, dense_is_faster, from_csr
 from svmtool.data.row_storage import Rows
 from svmtool.errors import SvmtoolError
+from svmtool.tolerances import VALUES_AT_ONCE
 
 if TYPE_CHECKING:
     from svmtool.data.label_sets import LabelSets
@@ -50,7 +51,7 @@ def _nonzeros(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         indices[:] = np.arange(d)
         return indptr, indices.reshape(-1), X.reshape(-1).astype(kind, copy=False)
     indptr, indices, values = np.zeros(n + 1, np.int64), np.empty(X.size, np.int32), np.empty(X.size, kind)
-    count, step = 0, max(1, IN_PLACE_FROM // max(d, 1))
+    count, step = 0, max(1, VALUES_AT_ONCE // max(d, 1))
     for a in range(0, n, step):  # integers become numbers of `kind` some at a time; what is not written needs no memory
         part, starts = X[a : a + step].astype(kind, copy=False), indptr[a : a + step + 1]
         found = csr_of_dense(part, starts, indices[count:], values[count:], d)

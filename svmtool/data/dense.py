@@ -5,7 +5,7 @@ Values are float64, or smaller ones, of which a piece at a time becomes float64:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -113,7 +113,7 @@ class DenseRows(Rows):
                 for start in range(0, len(used), step):
                     limits.check()
                     some = used[start : start + step]
-                    part = self.X[some].astype(np.float64, copy=False)
+                    part = self._doubles(some)
                     part *= np.sqrt(sign * c[some])[:, None]
                     if sign > 0:
                         square += part.T @ part
@@ -123,13 +123,13 @@ class DenseRows(Rows):
         flat, _ = self._sum_over(self.gram_blocks, m * m, work)
         gram[:m, :m] += flat.reshape(m, m)
 
-    def fill_kernel(self, chosen: np.ndarray, K: np.ndarray, first: int) -> None:
-        part = self._copy(chosen).astype(np.float64, copy=False)
-        for lo in range(first, len(chosen), row_storage.KERNEL_BLOCK_ROWS):
-            limits.check()
-            hi = lo + row_storage.KERNEL_BLOCK_ROWS
-            np.matmul(part[lo:hi], part[:hi].T, out=K[lo:hi, :hi])
-        K[first:] += max(self.bias, 0.0) ** 2
+    def _products_with(self, chosen: np.ndarray) -> Callable[[int, np.ndarray], np.ndarray]:
+        part = self._doubles(chosen)
+        return lambda skip, others: part[skip:] @ self._doubles(others).T
+
+    def _doubles(self, chosen: np.ndarray) -> np.ndarray:
+        """A copy of the rows `chosen` without the bias feature, as float64."""
+        return self.X[chosen].astype(np.float64, copy=False)
 
     def diagonal(self, c: np.ndarray) -> np.ndarray:
         g = np.zeros(self.d)

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from svmtool import limits
 from svmtool.compiled.threads import alone, run_blocks
+from svmtool.tolerances import VALUES_AT_ONCE
 
 if TYPE_CHECKING:
     from typing import Any
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
 BLOCK_WORK = 1 << 17  # non-zeros a block: some 0.2 ms of work
 MAX_BLOCKS = 32
-KERNEL_BLOCK_ROWS = 64  # rows of a kernel matrix a block, enough to amortise its scratch vector
+KERNEL_BLOCK_ROWS = 64  # rows and columns of a kernel matrix a block, enough to amortise copies and scratch vectors
 MIN_DENSE_SHARE = 0.5  # share of non-zeros from which rows are stored dense
 MIN_DENSE_FEATURES = 64  # below, loops over sparse rows are faster
 GRAM_PIECE_PAIRS = 1 << 25  # pairs of features added to a Gram matrix between two checks of whether the run has to end
@@ -86,8 +88,8 @@ class Rows:
         def square_norms(self) -> np.ndarray:
             """Return |x_i|^2 with the bias feature, f8[n]."""
 
-        def fill_kernel(self, chosen: np.ndarray, K: np.ndarray, first: int) -> None:
-            """Write x_i.x_j for the rows `chosen` (i8) to K's lower triangle, from its row `first` on."""
+        def _products_with(self, chosen: np.ndarray) -> Callable[[int, np.ndarray], np.ndarray]:
+            """Return what gives x_i.x_j without the bias feature: i from place `skip` of `chosen` on, j in `others`."""
 
         def dense_of(self, chosen: np.ndarray) -> np.ndarray:
             """Return the rows `chosen` (i8) with the bias feature, f8[len(chosen), d]."""
@@ -119,6 +121,25 @@ class Rows:
     def as_csr(self) -> Any:
         """Return rows of data as CsrRows; rows that stand for others are returned as they are."""
         return self
+
+    def fill_kernel(self, chosen: np.ndarray, K: np.ndarray, first: int) -> None:
+        """Write x_i.x_j for the rows `chosen` (i8) to K's lower triangle, from its row `first` on; few are copied."""
+        step = max(2 * KERNEL_BLOCK_ROWS, VALUES_AT_ONCE * self.n // max(self.nnz, 1))
+        for lo in range(first, len(chosen), step):
+            self._fill_rows(chosen[: lo + step], K[: lo + step, : lo + step], lo)
+        K[first:] += max(self.bias, 0.0) ** 2
+
+    def _fill_rows(self, chosen: np.ndarray, K: np.ndarray, first: int) -> None:
+        """`fill_kernel` of rows that may be copied together."""
+        product, step = self._products_with(chosen[first:]), KERNEL_BLOCK_ROWS
+
+        def work(b: int) -> None:
+            limits.check()
+            a = b * step
+            below = max(first, a)
+            K[below:, a : a + step] = product(below - first, chosen[a : a + step])
+
+        run_blocks(work, -(-len(chosen) // step))
 
     def without_bias(self) -> Any:
         """Return the same rows, nothing copied, without the bias feature."""

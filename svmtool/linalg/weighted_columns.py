@@ -1,4 +1,4 @@
-"""Rows stored by columns, in the type of their values, and working sets of columns weighted by the rows' curvature."""
+"""Rows stored by columns, in the type of their values, and working sets of columns."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ class Columns:
         else:
             self._turn_sparse(rows.as_csr())
         self.nnz = int(self.starts[-1])
-        self._matrix = WeightedColumns(CsrRows(self.starts, self.row_numbers, self.values, rows.n))
+        self.arrays = self.starts, self.row_numbers, self.values
+        self._all = self.some(np.arange(self.d))
 
     def _turn_dense(self, rows: DenseRows) -> None:
         """Every column has every row, zeros included."""
@@ -65,7 +66,8 @@ class Columns:
         self.row_numbers, self.values = np.empty(self.starts[-1], np.int32), np.empty(self.starts[-1], kind)
         if self.bias >= 0:
             self.row_numbers[self.starts[m] :], self.values[self.starts[m] :] = np.arange(self.n), self.bias
-        data, lists = rows.csr_arrays, (self.row_numbers, self.values)
+        data = rows.indptr, rows.indices, rows.values.astype(kind, copy=False)
+        lists = self.row_numbers, self.values
         run_blocks(lambda b: fill(*data, counts[b], *lists, *blocks[b]), len(blocks))
 
     @classmethod
@@ -78,68 +80,71 @@ class Columns:
 
     def products(self, u: np.ndarray) -> np.ndarray:
         """X'u, f8[d]; u f8[n]."""
-        return self._matrix.products(u)
+        return self._all.products(u)
 
     transpose_product = products
 
     def margins(self, w: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
         """z_i = y_i x_i.w; columns of zero weights are skipped."""
-        np.multiply(y, self._matrix.sum(w), out=z)
+        np.multiply(y, self._all.sum(w), out=z)
 
     def some_by_rows(self, chosen: np.ndarray) -> CsrRows:
         """The features `chosen` (i8, ascending, without the bias feature) and the bias feature, as rows."""
         if not len(self.row_numbers):
             X = self.values.reshape(self.d, self.n)[chosen].T.astype(np.float64, order="C")
             return DenseRows(X, self.bias).as_csr()
-        turned = Columns(self._matrix.columns.take(chosen))
-        return CsrRows(
-            turned.starts, turned.row_numbers, turned.values.astype(np.float64, copy=False), len(chosen), self.bias
-        )
+        part = self._by_rows(chosen)
+        return CsrRows(part.indptr, part.indices, part.values.astype(np.float64, copy=False), len(chosen), self.bias)
 
-    def weighted(self, chosen: np.ndarray, c: np.ndarray) -> WeightedColumns:
-        """The columns `chosen` (i8, ascending), row i multiplied by the square root of c_i (f8[n])."""
-        most = int(np.sum(np.diff(self.starts)[chosen]))
-        starts, row_numbers, values = np.empty(len(chosen) + 1, np.int64), np.empty(most, np.int32), np.empty(most)
-        squares = np.empty(len(chosen))
-        l1_loops.gather_columns(
-            self.starts, self.row_numbers, self.values, np.sqrt(c), chosen, starts, row_numbers, values, squares
-        )
-        count = int(starts[-1])
-        return WeightedColumns(CsrRows(starts, row_numbers[:count], values[:count], self.n), squares)
+    def some(self, chosen: np.ndarray) -> SomeColumns:
+        """The columns `chosen` (i8); nothing is copied."""
+        return SomeColumns(self.arrays, self.n, chosen)
+
+    def gram(self, chosen: np.ndarray, c: np.ndarray) -> np.ndarray:
+        """sum_i c_i x_i x_i' over the columns `chosen`, which are copied; not of dense rows."""
+        K = np.zeros((len(chosen), len(chosen)))
+        self._by_rows(chosen).add_gram(c, K)
+        return mirror(K)
+
+    def _by_rows(self, chosen: np.ndarray) -> CsrRows:
+        """The columns `chosen`, stored by rows; not of dense rows."""
+        turned = Columns(CsrRows(*self.arrays, self.n).take(chosen))
+        return CsrRows(turned.starts, turned.row_numbers, turned.values, len(chosen))
 
 
-class WeightedColumns:
-    """A matrix A by its columns, each stored as a row of `columns`.
+class SomeColumns(Rows):
+    """The columns `chosen` (i8), each as a row of n numbers; arrays: those of Columns."""
 
-    square_norms: of the columns, for `epochs` alone.
-    """
-
-    def __init__(self, columns: CsrRows, square_norms: np.ndarray | None = None):
-        self.columns, self.nnz, self.n = columns, columns.nnz, columns.d
-        self.square_norms = np.empty(0) if square_norms is None else square_norms
-        self._ones = np.ones(columns.n)
+    def __init__(self, arrays: tuple[np.ndarray, np.ndarray, np.ndarray], n: int, chosen: np.ndarray):
+        self.chosen, self._arrays = chosen, (*arrays, chosen)
+        self.n, self.d, self.bias = len(chosen), n, -1.0
+        ends = np.append(0, np.cumsum(np.diff(arrays[0])[chosen]))
+        self.nnz = int(ends[-1])
+        n_blocks = min(MAX_BLOCKS, self.nnz // BLOCK_WORK)
+        self.blocks = self._partition(ends, n_blocks)
+        self._sum_blocks = self._partition(ends, min(n_blocks, self.nnz // (4 * max(self.d, 1))))
 
     def epochs(self, *terms: Any) -> float:
         """Coordinate descent; see `column_epochs`."""
-        return l1_loops.column_epochs(*self.columns.csr_arrays, self.square_norms, *terms)
+        return l1_loops.column_epochs(*self._arrays, *terms)
 
-    def take(self, chosen: np.ndarray) -> WeightedColumns:
-        """Copy the columns `chosen` (i8)."""
-        return WeightedColumns(self.columns.take(chosen))
+    def take(self, chosen: np.ndarray) -> SomeColumns:
+        """The columns `chosen` (i8) of these."""
+        return SomeColumns(self._arrays[:3], self.d, self.chosen[chosen])
 
-    def gram(self) -> np.ndarray:
-        """A'A, summed over the rows of the data, which are shorter than its columns."""
-        m, rows = self.columns.n, Columns(self.columns)
-        K = np.zeros((m, m))
-        CsrRows(rows.starts, rows.row_numbers, rows.values, m).add_gram(np.ones(self.n), K)
-        return mirror(K)
+    def diagonal(self, c: np.ndarray) -> np.ndarray:
+        """sum_i c_i x_ij^2, one number for each column."""
+        out = np.empty(self.n)
+        l1_loops.column_diagonal(*self._arrays, c, out)
+        return out
 
     def sum(self, x: np.ndarray) -> np.ndarray:
-        """A x, one number for each row of the data."""
-        return self.columns.transpose_product(x)
+        """The sum of x_k times column k, one number for each row of the data."""
+        call = l1_loops.column_sum
+        return self._sum_over(self._sum_blocks, self.d, lambda r, lo, hi: call(*self._arrays, x, r, lo, hi))[0]
 
     def products(self, r: np.ndarray) -> np.ndarray:
-        """A'r, one number for each column."""
-        out = np.empty(self.columns.n)
-        self.columns.margins(r, self._ones, out)
+        """The products of the columns with r, f8[n]: one number for each column."""
+        out = np.empty(self.n)
+        self.for_each_block(l1_loops.column_products.bind(*self._arrays, r, out))
         return out

@@ -11,7 +11,6 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.compiled.loops.rows import class_loops as loops
-from svmtool.data.csr import CsrRows
 from svmtool.data.row_storage import BLOCK_WORK, MAX_BLOCKS, Rows
 
 CLASS_NONZEROS = 8  # fixed cost of one class of a row, in non-zeros
@@ -19,11 +18,11 @@ CLASS_SPEEDUP = 4  # non-zeros handled in the time of one in a two-class problem
 
 
 class ClassTask:
-    """The problem: rows (CsrRows), number (i8[n], the class of each row), k classes, cost (f8[n], C_i > 0)."""
+    """The problem: rows, number (i8[n], the class of each row), k classes, cost (f8[n], C_i > 0)."""
 
     __slots__ = ("rows", "number", "k", "cost")
 
-    def __init__(self, rows: CsrRows, number: np.ndarray, k: int, cost: np.ndarray):
+    def __init__(self, rows: Rows, number: np.ndarray, k: int, cost: np.ndarray):
         self.rows, self.number, self.k, self.cost = rows, number, k, cost
 
     def only(self, chosen: np.ndarray) -> ClassTask:
@@ -37,13 +36,13 @@ class ClassRows(Rows):
     n = wide base.n, d = k base.d; numbers m >= k are zero.
     """
 
-    def __init__(self, base: CsrRows, k: int):
+    def __init__(self, base: Rows, k: int):
         self.base, self.k, self.wide = base, k, -(-k // 4) * 4
         self.n, self.d, self.bias, self.nnz = self.wide * base.n, k * base.d, base.bias, k * base.nnz
-        self._arrays = base.csr_arrays
+        self.arrays = base.row_arrays
         work = self.wide * (base.nnz + CLASS_NONZEROS * base.n) // CLASS_SPEEDUP
         n_blocks = min(MAX_BLOCKS, work // BLOCK_WORK, base.nnz // (4 * max(base.d, 1)))
-        self.blocks = base._partition(base.indptr, n_blocks)  # ranges of rows of `base`
+        self.blocks = base._partition(self.arrays[0], n_blocks)  # ranges of rows of `base`
 
     def widened(self, w: np.ndarray) -> np.ndarray:
         """The flat W with `wide` numbers for each feature."""
@@ -57,7 +56,7 @@ class ClassRows(Rows):
 
     def margins(self, w: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
         """z_im = w_m.x_i; all signs y are +1."""
-        call = loops.class_scores.bind(*self._arrays, self.widened(w), z)
+        call = loops.class_scores.bind(*self.arrays, self.widened(w), z)
         self.for_each_block(lambda lo, hi: call(self.bias, self.wide, lo, hi))
 
     def transpose_product(self, u: np.ndarray) -> np.ndarray:
@@ -65,7 +64,7 @@ class ClassRows(Rows):
         G, _ = self._sum_over(
             self.blocks,
             self.base.d * self.wide,
-            lambda g, lo, hi: loops.class_transpose_product(*self._arrays, u, g, self.bias, self.wide, lo, hi),
+            lambda g, lo, hi: loops.class_transpose_product(*self.arrays, u, g, self.bias, self.wide, lo, hi),
         )
         return self.narrowed(G)
 

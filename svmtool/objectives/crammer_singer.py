@@ -17,6 +17,7 @@ import numpy as np
 
 from svmtool.compiled.loops.rows import class_loops as loops
 from svmtool.compiled.threads import run_blocks
+from svmtool.linalg.systems import mirror
 from svmtool.objectives.base import Objective
 from svmtool.objectives.class_rows import ClassRows, ClassTask
 from svmtool.tolerances import SIGMA_MAX
@@ -93,10 +94,11 @@ class CrammerSingerLoss(Objective):
         for m, other, pair in zip(first.tolist(), second.tolist(), self._pairs, strict=True):
             if pair_change(m, other, self.wide, len(used)):
                 rows.add_gram(change, pair)
+                mirror(pair)
         self._seen[:] = self.c
         H = np.zeros((d, k, d, k))
         blocks = H.transpose(1, 3, 0, 2)
-        blocks[first, second] = -self.sigma * (self._pairs + np.triu(self._pairs, 1).transpose(0, 2, 1))
+        blocks[first, second] = -self.sigma * self._pairs
         blocks[second, first] = blocks[first, second]
         blocks[np.arange(k), np.arange(k)] = -blocks.sum(axis=1)
         H = H.reshape(self.d, self.d)

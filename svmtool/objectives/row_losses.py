@@ -9,6 +9,7 @@ import numpy as np
 from svmtool.compiled.loops.loss import hinge_loops as loops
 from svmtool.data.row_storage import Rows
 from svmtool.linalg.systems import KernelCache, mirror
+from svmtool.tolerances import VALUES_AT_ONCE
 
 
 class Losses(ABC):
@@ -105,9 +106,10 @@ class Losses(ABC):
 
     def part_of_hessian(self, chosen: np.ndarray) -> np.ndarray:
         """sum_i c_i x_i x_i' for the features `chosen` (i8, ascending, the bias feature last where there is one)."""
-        rows = self.rows.columns(chosen[: len(chosen) - (self.rows.bias >= 0)])
-        H = np.zeros((rows.d, rows.d))
-        rows.add_gram(self.c, H)
+        plain, H = chosen[: len(chosen) - (self.rows.bias >= 0)], np.zeros((len(chosen), len(chosen)))
+        used, step = np.flatnonzero(self.c), max(1, VALUES_AT_ONCE * self.n // max(self.rows.nnz, 1))
+        for some in np.split(used, range(step, len(used), step)):
+            self.rows.take(some).columns(plain).add_gram(self.c[some], H)
         return mirror(H)
 
     def step(self, t: float, p: np.ndarray) -> None:

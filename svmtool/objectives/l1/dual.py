@@ -14,7 +14,7 @@ identifies the active rows and weights, and Newton steps do the rest.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -38,6 +38,9 @@ class L1Dual:
     a: multipliers of the rows, f8[n]; work: non-zeros visited so far, in passes over all rows.
     """
 
+    _part: Any
+    _face: Any
+
     def __init__(self, objective: L1Objective, w: np.ndarray):
         o = self.objective = objective
         self.columns, self.w, self.work = o.columns(), w.copy(), 0.0
@@ -58,6 +61,7 @@ class L1Dual:
         """Restrict the rows to the features `_columns` and the bias."""
         plain = self._columns[self._columns < self.columns.n_features]
         self._columns = plain if self.columns.bias < 0.0 else np.append(plain, self.columns.n_features)
+        self._part = self._face = None  # they are as large as the next ones
         part = self._part = self.columns.some_by_rows(plain)
         self._squares = part.square_norms()
         self._face = np.zeros(part.n + 1, np.int64), np.empty(part.nnz + part.n, np.int32), np.empty(part.nnz + part.n)

@@ -29,6 +29,7 @@ from svmtool.tolerances import FINE_RTOL, GRAM_BELOW, MAX_TRIALS, SEARCH_RTOL
 MIN_END_CURVATURE = 0.1  # at its end, as share of the mean along it, unless f is known to decrease
 # Nanoseconds of a number in an epoch on f, whose rows are visited in any order: 2 to 4 and 6 to 16 on nine sets
 DESCENT_NS, DENSE_DESCENT_NS = 8.0, 3.0
+FEW_NUMBERS = 16  # parts of all numbers of which columns that are copied have one at most
 # Passes over the rows that take as long as storing them by columns, and as copying some columns of all rows
 TURNING_PASSES, SELECTING_PASSES = 10.0, 4.0
 
@@ -239,14 +240,15 @@ class L1Objective:
     def _matrix_works(self, chosen: np.ndarray) -> tuple[float, float]:
         """Of a matrix over these weights alone, and of one over all, where rows without change are in it already."""
         o, rows, m = self.losses, self.rows, float(len(chosen))
-        numbers = self._active_numbers(chosen)
+        numbers = 0.5 * self.epoch_work(chosen) / systems.VISIT_NS
+        active = numbers * o.active / max(self.n, 1)
         # the squared hinge keeps the matrix, of which few rows change; with the logistic loss all do at every step
         entries = 1.0 if self.logistic and not rows.gram_of_few else rows.gram_entries
-        some = 0.5 * numbers * numbers / max(o.active, 1) / entries
+        some = 0.5 * active * active / max(o.active, 1) / entries
         if rows.gram_of_few:
-            some += 2.0 * numbers
+            some += 2.0 * active
         else:
-            some += min(SELECTING_PASSES * rows.nnz, TURNING_PASSES * numbers if self._columns else np.inf)
+            some += TURNING_PASSES * numbers if self._few(chosen) else SELECTING_PASSES * rows.nnz
         some = systems.VISIT_NS * some + systems.COPY_NS * m * m
         if self.d > GRAM_BELOW:
             return some, np.inf
@@ -255,9 +257,10 @@ class L1Objective:
         whole = systems.VISIT_NS * count * length * 0.5 * length / entries
         return some, whole + systems.COPY_NS * m * m
 
-    def _active_numbers(self, chosen: np.ndarray) -> float:
-        """About the numbers of active rows in the columns `chosen`."""
-        return 0.5 * self.epoch_work(chosen) / systems.VISIT_NS * self.losses.active / max(self.n, 1)
+    def _few(self, chosen: np.ndarray) -> bool:
+        """Whether a matrix over these weights is made of their columns, copied: sparse ones with few numbers."""
+        sparse = self._columns is not None and isinstance(self.rows, CsrRows)
+        return sparse and FEW_NUMBERS * float(np.sum(self._counts[chosen])) <= self.rows.nnz
 
     def matrix(self, chosen: np.ndarray) -> np.ndarray:
         """sum_i c_i x_i x_i' for the weights `chosen`, symmetric."""
@@ -265,9 +268,8 @@ class L1Objective:
         some, whole = self._matrix_works(chosen)
         if whole <= some:
             return mirror(o.gram()[np.ix_(chosen, chosen)])
-        few = TURNING_PASSES * self._active_numbers(chosen) <= SELECTING_PASSES * self.rows.nnz
-        if few and self._columns is not None and isinstance(self.rows, CsrRows):
-            return self._columns.weighted(chosen, o.c).gram()
+        if self._columns is not None and self._few(chosen):
+            return self._columns.gram(chosen, o.c)
         return o.part_of_hessian(chosen)
 
 

@@ -28,8 +28,8 @@ V <= e max(1, min(pos, neg)) / l V_0.  -s 6: V is the sum of violations, V_0 tha
 those that an epoch on f (or on the model, where that is cheaper) meets from w = 0, V that of a point, with EPOCH_TOL e;
 the budget begins where e V_0 is reached in an epoch and by the weights that it leaves out, together.  Distributed rows
 stop by the gap alone.
-Memory: 5 vectors of n, 6 of d; the rows once more by columns, and once for the working set, or d x d twice,
-and once for all classes.
+Memory: 5 vectors of n, 6 of d; the rows once more by columns, and for the method of multipliers those of its weights
+twice in float64; or d x d twice, and once for all classes.
 """
 
 from __future__ import annotations
@@ -308,8 +308,8 @@ class ProximalSteps:
             model = MatrixQuadratic(o.matrix(chosen), *part)
             self.work += matrix
         else:
-            model = ColumnQuadratic(o.columns().weighted(chosen, o.losses.c), *part)
-            self.work += epoch
+            model = ColumnQuadratic(o.columns().some(chosen), o.losses.c, *part)
+            self.work += 0.5 * epoch
             if far:
                 model.epochs_a_turn = turn
         begun, hurried = model, far and not isinstance(model, MatrixQuadratic)

@@ -4,7 +4,7 @@
 
 Epochs of coordinate descent, and between them steps of the non-zero weights together, on H plus a share of its
 diagonal: columns that depend on each other (one-hot features) would else make long steps, which the breakpoints of
-|v_j| cut short.  H is known by the weighted columns of the rows, as a matrix, or by products that the partitions of a
+|v_j| cut short.  H is known by the columns of the rows, as a matrix, or by products that the partitions of a
 cluster compute.
 """
 
@@ -18,7 +18,7 @@ import numpy as np
 from svmtool.compiled.loops.cd.dcd_loops import FIRST_STATE
 from svmtool.compiled.loops.loss import l1_loops as loops
 from svmtool.linalg.systems import CALLS_NS, COPY_NS, FACTOR_NS, VISIT_NS, conjugate_gradient, solve_positive
-from svmtool.linalg.weighted_columns import WeightedColumns
+from svmtool.linalg.weighted_columns import SomeColumns
 from svmtool.objectives.l1.objective import minimum_on_line, violations_at
 from svmtool.tolerances import MIN_POSITIVE
 
@@ -134,11 +134,12 @@ class MatrixQuadratic(Quadratic):
 
 
 class ColumnQuadratic(Quadratic):
-    """H = A'A, A the weighted columns."""
+    """H = A'CA over the columns A, C the diagonal matrix of the curvatures c."""
 
-    def __init__(self, columns: WeightedColumns, *point: np.ndarray):
+    def __init__(self, columns: SomeColumns, c: np.ndarray, *point: np.ndarray):
         super().__init__(*point)
-        self.columns, self._r = columns, np.zeros(columns.n)  # A (v - w)
+        self.columns, self.c, self.diagonal = columns, c, columns.diagonal(c)
+        self._r = np.zeros(len(c))  # C A (v - w)
         self.step_work = 2.0 * (CG_STEPS + FACE_PRODUCTS) * VISIT_NS * columns.nnz
 
     @property
@@ -147,12 +148,13 @@ class ColumnQuadratic(Quadratic):
 
     @property
     def value(self) -> float:
-        part = float(self.g @ (self.v - self.w)) + 0.5 * float(self._r @ self._r)
+        moved = np.divide(self._r, self.c, out=np.zeros_like(self._r), where=self.c > 0.0)
+        part = float(self.g @ (self.v - self.w)) + 0.5 * float(self._r @ moved)
         return part + float(self.penalty @ np.abs(self.v))
 
     def descend(self, tolerance: float) -> float:
         before = self.epochs
-        terms = self.g, self.penalty, self.v, self._r, self._count, *self._random
+        terms = self.c, self.diagonal, self.g, self.penalty, self.v, self._r, self._count, *self._random
         found = self.columns.epochs(*terms, self.epochs_a_turn, tolerance)
         self.work += (self.epochs - before) * 2.0 * VISIT_NS * self.columns.nnz + CALLS_NS / 20.0
         return found
@@ -160,11 +162,11 @@ class ColumnQuadratic(Quadratic):
     def direction(
         self, face: np.ndarray, slope: np.ndarray, ridge: float, ended: Callable[[], bool]
     ) -> tuple[np.ndarray, np.ndarray]:
-        part, diagonal = self.columns.take(face), self.columns.square_norms[face]
+        part, diagonal = self.columns.take(face), self.diagonal[face]
         small = ridge * diagonal + MIN_POSITIVE
 
         def product(x: np.ndarray) -> np.ndarray:
-            return part.products(part.sum(x))
+            return part.products(self.c * part.sum(x))
 
         one = 2.0 * VISIT_NS * part.nnz + CALLS_NS / 10.0
         steps = max(CG_STEPS, int(self.work / one))
@@ -177,7 +179,7 @@ class ColumnQuadratic(Quadratic):
         return q, product(q)
 
     def move(self, face: np.ndarray, to: np.ndarray) -> None:
-        self._r += self._part.sum(to - self.v[face])
+        self._r += self.c * self._part.sum(to - self.v[face])
         self.v[face] = to
 
 

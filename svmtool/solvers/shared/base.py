@@ -126,6 +126,7 @@ class Monitor:
     """
 
     _outer: Monitor | None = None  # of the run that this one is a part of
+    unit = 1.0  # of the values in records, in those that the solver gives
 
     def __init__(
         self,
@@ -180,7 +181,7 @@ class Monitor:
         if gap is None:
             gap = relative_gap(objective, bound)
         reached(gap, self.gap)
-        record = {"iteration": self.iterations, "objective": objective, "bound": bound, "gap": gap, **fields}
+        record = self._record(objective, bound, gap, fields)
         self.history.append(record)
         if len(self.history) > MAX_RECORDS:
             del self.history[MAX_RECORDS // 2 : 3 * MAX_RECORDS // 4]
@@ -200,7 +201,11 @@ class Monitor:
         """Report a point between iterations, which is no part of the history; see `step`."""
         gap = relative_gap(objective, bound)
         reached(gap, self.gap)
-        self._report({"iteration": self.iterations, "objective": objective, "bound": bound, "gap": gap, **fields})
+        self._report(self._record(objective, bound, gap, fields))
+
+    def _record(self, objective: float, bound: float, gap: float, fields: dict[str, Any]) -> dict[str, Any]:
+        values = {"objective": self.unit * objective, "bound": self.unit * bound}
+        return {"iteration": self.iterations, **values, "gap": gap, **fields}
 
     def _report(self, record: dict[str, Any]) -> None:
         if self.sink:

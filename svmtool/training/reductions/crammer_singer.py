@@ -3,33 +3,31 @@
     min over W of  1/2 sum_m |w_m|^2 + sum_i C_i max_m ([m != y_i] + w_m.x_i - w_{y_i}.x_i)
 
 Crammer and Singer, On the Algorithmic Implementation of Multiclass Kernel-based Vector Machines, JMLR 2 (2001).
-With two classes the minimum has w_2 = -w_1, and v = sqrt(2) w_1 minimises the hinge loss on rows sqrt(2) x_i,
+With two classes the minimum has w_2 = -w_1, and v = 2 w_1 minimises twice the objective, the hinge loss of costs 2 C_i,
 
-    1/2 |v|^2 + sum_i C_i max(0, 1 - y_i v.sqrt(2) x_i),
+    1/2 |v|^2 + sum_i 2 C_i max(0, 1 - y_i v.x_i),
 
-with a_i1 = -a_i2 = alpha_i y_i.
+with a_i1 = -a_i2 = alpha_i y_i / 2.
 """
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from svmtool import registry
 from svmtool.certify.crammer_singer import CrammerSingerCertifier
-from svmtool.data.csr import CsrRows
-from svmtool.data.dense import DenseRows
-from svmtool.data.row_storage import Rows
+from svmtool.limits import StopFlag
 from svmtool.models.linear import LinearModel
 from svmtool.objectives.class_rows import ClassTask
 from svmtool.objectives.task import Task
 from svmtool.registry import Solver
-from svmtool.solvers.shared.base import Result
+from svmtool.solvers.shared.base import Monitor, Result
+from svmtool.training.lines import Sink
 from svmtool.training.reductions.base import Reduction
 
-SQRT2 = math.sqrt(2.0)
+HALVES = (0.5, -0.5)  # of v: the weights of two classes
 TWO_CLASS_SOLVER = 3  # solver number for two classes
 
 
@@ -52,14 +50,19 @@ class CrammerSinger(Reduction):
 
     def task(self, k: int) -> Any:
         if self.k == 2:
-            return Task(_times_root(self.rows), self.classes.signs(0), self.cost, p=self.loss.power)
-        return ClassTask(self.rows.as_csr(), self.classes.number, self.k, self.cost)
+            return Task(self.rows, self.classes.signs(0), 2.0 * self.cost, p=self.loss.power)
+        return ClassTask(self.rows, self.classes.number, self.k, self.cost)
 
     def finish(self, result: Result) -> None:
         """With two classes, convert v to W and alpha to the dual point of both."""
         if self.k == 2:
-            result.w = np.outer(result.w, (1.0 / SQRT2, -1.0 / SQRT2)).reshape(-1)
-            result.alpha = np.outer(result.alpha * self.classes.signs(0), (1.0, -1.0))
+            result.w = np.outer(result.w, HALVES).reshape(-1)
+            result.alpha = np.outer(result.alpha * self.classes.signs(0), HALVES)
+
+    def _monitor(self, sink: Sink, stop: StopFlag) -> Monitor:
+        found = super()._monitor(sink, stop)
+        found.unit = 0.5 if self.k == 2 else 1.0
+        return found
 
     def _certifier(self, k: int) -> Any:
         return CrammerSingerCertifier(self.rows, self.classes.number, self.k, self.cost, self.settings.target)
@@ -81,7 +84,7 @@ class CrammerSinger(Reduction):
     def _start_of(self, k: int, start: np.ndarray | None) -> np.ndarray | None:
         if start is None:
             return None
-        return np.outer(start[:, 0], (1.0 / SQRT2, -1.0 / SQRT2)).reshape(-1) if self.k == 2 else start[:, 0].copy()
+        return np.outer(start[:, 0], HALVES).reshape(-1) if self.k == 2 else start[:, 0].copy()
 
     def weights(self, results: list[Result]) -> np.ndarray:
         """W, f8 (features, classes)."""
@@ -90,17 +93,8 @@ class CrammerSinger(Reduction):
     def start_from(self, model: LinearModel) -> np.ndarray:
         """See Reduction; columns are matched by label.  SvmtoolError for a model of other classes or bias."""
         columns, W = self._columns_of(model), model.W[:]
-        W = np.outer(W, (0.5, -0.5)) if len(columns) == 2 and model.columns == 1 else W
+        W = np.outer(W, HALVES) if len(columns) == 2 and model.columns == 1 else W
         return self.as_start(self._start_with(W[:, columns], model))
 
     def as_start(self, W: np.ndarray) -> np.ndarray:
-        return (W[:, :1] - W[:, 1:]) / SQRT2 if self.k == 2 else W.reshape(-1, 1)
-
-
-def _times_root(rows: Rows) -> Rows:
-    """The rows multiplied by sqrt(2)."""
-    bias = rows.bias * SQRT2 if rows.bias >= 0 else rows.bias
-    if isinstance(rows, DenseRows):
-        return DenseRows(np.multiply(rows.X, SQRT2, dtype=np.float64), bias)
-    assert isinstance(rows, CsrRows)
-    return CsrRows(rows.indptr, rows.indices, np.multiply(rows.values, SQRT2, dtype=np.float64), rows.n_features, bias)
+        return W[:, :1] - W[:, 1:] if self.k == 2 else W.reshape(-1, 1)

@@ -8,6 +8,7 @@ import numpy as np
 from svmtool.compiled import helper, loop
 from svmtool.compiled.loops.cd.dcd_loops import shuffled, without
 from svmtool.compiled.loops.rows.class_loops import FOUR, ONE, THREE, TWO, ZERO, add_row, onto_simplex, scores_of_row
+from svmtool.compiled.loops.rows.row_loops import index_at
 
 
 @helper(fast=True)
@@ -24,7 +25,7 @@ def scores_of_classes(indices, values, W, out, classes, at, size, start, stop, b
             s0, s1, s2, s3 = bias * W[last + m0], bias * W[last + m1], bias * W[last + m2], bias * W[last + m3]
         for e in range(start, stop):
             v = values[e]
-            j = np.uint64(indices[e]) * wide
+            j = index_at(indices, e, start) * wide
             s0 += v * W[j + m0]
             s1 += v * W[j + m1]
             s2 += v * W[j + m2]
@@ -47,7 +48,7 @@ def add_classes(indices, values, W, u, classes, at, size, start, stop, bias, wid
         if bias >= 0.0:
             W[last + m] += bias * change
         for e in range(start, stop):
-            W[np.uint64(indices[e]) * wide + m] += values[e] * change
+            W[index_at(indices, e, start) * wide + m] += values[e] * change
 
 
 @helper(fast=True)
@@ -100,8 +101,8 @@ def move_row(
 
 
 @loop(
-    "void(u8[], u4|u8[], f8|f4[], u8[], f8[], f8[], f8[], f8[], f8[], u4[], u4[], u8[], u8[], f8[], u8[], f8, u8, u8, "
-    "u8)",
+    "void(u8[], u4|u8[], f8|f4|i1|u1[], u8[], f8[], f8[], f8[], f8[], f8[], u4[], u4[], u8[], u8[], f8[], u8[], f8, "
+    "u8, u8, u8)",
     fast=True,
 )
 def class_epoch(

@@ -13,7 +13,7 @@ import numpy as np
 
 from svmtool.compiled import helper, loop
 from svmtool.compiled.loops.cd.dcd_loops import shuffled
-from svmtool.compiled.loops.rows.row_loops import ONE
+from svmtool.compiled.loops.rows.row_loops import ONE, ZERO, add_row, index_at, row_dot
 
 
 @loop("void(u8[], u4|u8[], u8[], u8, u8)")
@@ -34,30 +34,30 @@ def fill_columns(indptr, indices, values, at, row_numbers, column_values, lo, hi
             column_values[m] = values[k]
 
 
-@helper
-def row_at(row_numbers, m, lo):
-    """The row of number m of a column that begins at lo; without row numbers columns have every row."""
-    return np.uint64(row_numbers[m]) if len(row_numbers) else m - lo
-
-
-@loop("void(u8[], u4[], f8|f4|i1|u1[], f8[], u8[], u8[], u4[], f8[], f8[])", fast=True)
-def gather_columns(starts, row_numbers, values, root, chosen, to_starts, to_rows, to_values, diagonal):
-    """Columns `chosen`, row i multiplied by root_i and rows with root_i = 0 left out; diagonal_k = |column k|^2."""
-    at = np.uint64(0)
-    to_starts[0] = at
+@loop("void(u8[], u4[], f8|f4|i1|u1[], u8[], f8[], f8[])", fast=True)
+def column_diagonal(starts, row_numbers, values, chosen, c, diagonal):
+    """diagonal_k = sum_i c_i x_ij^2 of column j = chosen_k."""
     for k in range(len(chosen)):
-        total = 0.0
         lo = starts[chosen[k]]
+        total = 0.0
         for m in range(lo, starts[chosen[k] + ONE]):
-            i = row_at(row_numbers, m, lo)
-            t = root[i] * values[m]
-            if t != 0.0:
-                to_rows[at] = i
-                to_values[at] = t
-                total += t * t
-                at += ONE
+            total += c[index_at(row_numbers, m, lo)] * values[m] * values[m]
         diagonal[k] = total
-        to_starts[np.uint64(k) + ONE] = at
+
+
+@loop("void(u8[], u4[], f8|f4|i1|u1[], u8[], f8[], f8[], u8, u8)", fast=True)
+def column_products(starts, row_numbers, values, chosen, r, out, lo, hi):
+    """out_k = r times column chosen_k, for k in lo .. hi-1."""
+    for k in range(lo, hi):
+        out[k] = row_dot(row_numbers, values, r, starts[chosen[k]], starts[chosen[k] + ONE])
+
+
+@loop("void(u8[], u4[], f8|f4|i1|u1[], u8[], f8[], f8[], u8, u8)", fast=True)
+def column_sum(starts, row_numbers, values, chosen, x, out, lo, hi):
+    """out += sum of x_k times column chosen_k, for k in lo .. hi-1."""
+    for k in range(lo, hi):
+        if x[k] != 0.0:
+            add_row(row_numbers, values, out, ZERO, x[k], starts[chosen[k]], starts[chosen[k] + ONE])
 
 
 @helper(fast=True)
@@ -126,9 +126,11 @@ def gram_epochs(gram, v, g, penalty, count, order, state, max_epochs, tolerance)
     return np.inf
 
 
-@loop("f8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], i8, f8)", fast=True)
-def column_epochs(starts, row_numbers, values, diagonal, g, penalty, v, r, count, order, state, max_epochs, tolerance):
-    """`gram_epochs` with columns from `gather_columns`; updates r = sum_k (v_k - w_k) column_k; g: gradient at w."""
+@loop("f8(u8[], u4[], f8|f4|i1|u1[], u8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], i8, f8)", fast=True)
+def column_epochs(
+    starts, row_numbers, values, chosen, c, diagonal, g, penalty, v, r, count, order, state, max_epochs, tolerance
+):  # fmt: skip
+    """`gram_epochs` on the columns `chosen`; updates r_i = c_i sum_k (v_k - w_k) x_ik; g: gradient at w."""
     everywhere = True
     largest = np.inf
     for _ in range(max_epochs):
@@ -138,16 +140,15 @@ def column_epochs(starts, row_numbers, values, diagonal, g, penalty, v, r, count
             k = order[s]
             if not everywhere and v[k] == 0.0:
                 continue
-            lo = starts[k]
-            hi = starts[k + ONE]
-            slope = g[k]
-            for m in range(lo, hi):
-                slope += values[m] * r[row_numbers[m]]
+            lo = starts[chosen[k]]
+            hi = starts[chosen[k] + ONE]
+            slope = g[k] + row_dot(row_numbers, values, r, lo, hi)
             largest = max(largest, violation_at(v[k], slope, penalty[k]))
             step = moved(v, k, slope, diagonal[k], penalty[k])
             if step != 0.0:
                 for m in range(lo, hi):
-                    r[row_numbers[m]] += step * values[m]
+                    i = index_at(row_numbers, m, lo)
+                    r[i] += step * c[i] * values[m]
         count[0] += 1.0
         if everywhere and largest <= tolerance:
             return largest
@@ -168,7 +169,7 @@ def hinge2_column_epoch(starts, row_numbers, values, signed, penalty, w, chosen,
         lo, hi = starts[j], starts[j + ONE]
         slope = curvature = 0.0
         for m in range(lo, hi):
-            i = row_at(row_numbers, m, lo)
+            i = index_at(row_numbers, m, lo)
             x = np.float64(values[m])
             slack = 1.0 - z[i]
             if slack > 0.0:
@@ -183,7 +184,7 @@ def hinge2_column_epoch(starts, row_numbers, values, signed, penalty, w, chosen,
             after = 0.0
             sign = 1.0 if step > 0.0 else -1.0
             for m in range(lo, hi):
-                i = row_at(row_numbers, m, lo)
+                i = index_at(row_numbers, m, lo)
                 x = np.float64(values[m])
                 slack = 1.0 - z[i] - math.copysign(step, signed[i]) * x * sign
                 if slack > 0.0:
@@ -199,7 +200,7 @@ def hinge2_column_epoch(starts, row_numbers, values, signed, penalty, w, chosen,
             w[j] += step
             sign = 1.0 if step > 0.0 else -1.0
             for m in range(lo, hi):
-                i = row_at(row_numbers, m, lo)
+                i = index_at(row_numbers, m, lo)
                 x = np.float64(values[m])
                 z[i] += math.copysign(step, signed[i]) * x * sign
     return violations

@@ -1,13 +1,13 @@
 """Rows with a number for each of k classes: products with a weight matrix, and the Crammer-Singer loss.
 
 Arrays with k numbers for each row or feature are padded to `wide` numbers, a multiple of four, so that loops over
-classes are vectorised by four.  The last row of weights is that of the bias where bias >= 0.
+classes are vectorised by four.  The last row of weights is that of the bias where bias >= 0.  Rows are as of row_dot.
 """
 
 import numpy as np
 
 from svmtool.compiled import helper, loop
-from svmtool.compiled.loops.rows.row_loops import FOUR, ONE, THREE, TWO, ZERO
+from svmtool.compiled.loops.rows.row_loops import FOUR, ONE, THREE, TWO, ZERO, index_at
 
 
 @helper(fast=True)
@@ -21,7 +21,7 @@ def scores_of_row(indices, values, W, out, at, start, stop, bias, wide):
             s0, s1, s2, s3 = bias * W[j], bias * W[j + ONE], bias * W[j + TWO], bias * W[j + THREE]
         for e in range(start, stop):
             v = values[e]
-            j = np.uint64(indices[e]) * wide + m
+            j = index_at(indices, e, start) * wide + m
             s0 += v * W[j]
             s1 += v * W[j + ONE]
             s2 += v * W[j + TWO]
@@ -50,21 +50,21 @@ def add_row(indices, values, W, u, at, start, stop, bias, wide):
             W[j + THREE] += bias * u3
         for e in range(start, stop):
             v = values[e]
-            j = np.uint64(indices[e]) * wide + m
+            j = index_at(indices, e, start) * wide + m
             W[j] += v * u0
             W[j + ONE] += v * u1
             W[j + TWO] += v * u2
             W[j + THREE] += v * u3
 
 
-@loop("void(u8[], u4|u8[], f8|f4[], f8[], f8[], f8, u8, u8, u8)", fast=True)
+@loop("void(u8[], u4|u8[], f8|f4|i1|u1[], f8[], f8[], f8, u8, u8, u8)", fast=True)
 def class_scores(indptr, indices, values, W, S, bias, wide, lo, hi):
     """S_i = W'x_i for rows lo .. hi-1."""
     for i in range(lo, hi):
         scores_of_row(indices, values, W, S, i * wide, indptr[i], indptr[i + ONE], bias, wide)
 
 
-@loop("void(u8[], u4|u8[], f8|f4[], f8[], f8[], f8, u8, u8, u8)", fast=True)
+@loop("void(u8[], u4|u8[], f8|f4|i1|u1[], f8[], f8[], f8, u8, u8, u8)", fast=True)
 def class_transpose_product(indptr, indices, values, U, G, bias, wide, lo, hi):
     """G += sum_i x_i U_i' over rows lo .. hi-1."""
     for i in range(lo, hi):

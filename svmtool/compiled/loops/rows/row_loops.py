@@ -8,6 +8,12 @@ ONE, TWO, THREE, FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
 ZERO = np.uint64(0)
 
 
+@helper
+def index_at(indices, k, start):
+    """The index of value k of a row that begins at start; without indices it has every feature."""
+    return np.uint64(indices[k]) if len(indices) else k - start
+
+
 @helper(fast=True)
 def row_dot(indices, values, w, start, stop):
     """x.w of one row x, the values from start to stop; without indices those of the first features."""
