@@ -242,13 +242,16 @@ class Face:
         sides = [own for own in (np.flatnonzero(side[face]) for side in state.signs) if len(own)]
         right = _centred(F, sides)
         if self._K is None:
-            U, S, _ = np.linalg.svd(_centred(p.rows.dense_of(p.row[face]), sides), full_matrices=False)
-            curvature = S * S
+            A = _centred(p.rows.dense_of(p.row[face]), sides)
+            if len(face) < p.rows.d:  # as exact, and the decomposition does not form long vectors
+                A = np.linalg.qr(A.T, mode="r").T
+            U, S, _ = np.linalg.svd(A, full_matrices=False)
+            curvature, rounding = S * S, DUAL_RTOL * DUAL_RTOL
         else:
             K = _centred(self._K[np.ix_(p.row[face], p.row[face])], sides)
             curvature, U = np.linalg.eigh(_centred(K.T, sides))
-            np.maximum(curvature, 0.0, out=curvature)
-        kept = curvature > DUAL_RTOL * curvature.max(initial=0.0)
+            curvature, rounding = np.maximum(curvature, 0.0), DUAL_RTOL
+        kept = curvature > rounding * curvature.max(initial=0.0)
         along = right @ U[:, kept]
         c = right - U[:, kept] @ along
         c -= U[:, kept] @ (c @ U[:, kept])  # once more, for round-off
