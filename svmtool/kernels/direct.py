@@ -236,7 +236,7 @@ class Face:
     def _change(self, face: np.ndarray, F: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
         """Return c (see the class), f8[len(face)], by what F falls, and the multiple of c with the least value.
 
-        If no c makes F equal, it is a direction of descent with little curvature.
+        If no c makes F equal, it is mostly a direction of descent with little curvature.
         """
         state, p = self.state, self.state.problem
         sides = [own for own in (np.flatnonzero(side[face]) for side in state.signs) if len(own)]
@@ -253,10 +253,10 @@ class Face:
             curvature, rounding = np.maximum(curvature, 0.0), DUAL_RTOL
         kept = curvature > rounding * curvature.max(initial=0.0)
         along = right @ U[:, kept]
-        c = right - U[:, kept] @ along
-        c -= U[:, kept] @ (c @ U[:, kept])  # once more, for round-off
-        if np.abs(c).max() <= VALUE_RTOL * max(np.abs(state.F).max(), np.abs(p.p).max()):
-            c = U[:, kept] @ (along / curvature[kept])
+        c, rest = U[:, kept] @ (along / curvature[kept]), right - U[:, kept] @ along
+        rest -= U[:, kept] @ (rest @ U[:, kept])  # once more, for round-off
+        if np.abs(rest).max() > VALUE_RTOL * max(np.abs(state.F).max(), np.abs(p.p).max()):
+            c = rest + float(curvature @ (rest @ U) ** 2) / float(rest @ rest) * c  # in proportion to their best steps
         c = _centred(c, sides)
         parts = c @ U
         rise, bend = float(right @ c), float(curvature @ (parts * parts))
