@@ -55,7 +55,6 @@ CUBE_COST, FIXED_COST = 2.5, 2e7
 VALUE_NS = 3.0  # nanoseconds that SMO steps take for a value of a kernel row: 2.2 to 4.4 on six sets
 START_VALUES = STARTUP_VISITS * VISIT_NS / VALUE_NS  # values for which they take as long as the program's start
 MAX_TOTAL_WORK = 8 * MAX_DENSE_WORK  # of all decompositions: some seconds
-JOINING_SHARE = 0.1  # of the largest violation of a variable at its bound, with which others join the face
 
 
 def cost(problem: KernelProblem) -> float:
@@ -171,7 +170,7 @@ class Face:
 
         The state is then the one with the smallest gap.
         """
-        state, idle, tiny = self.state, 0, self.state.problem.floor
+        state, idle, exact, tiny = self.state, 0, False, self.state.problem.floor
         least, lowest, best, began, value = np.inf, np.inf, state.a, np.inf, np.inf
         while self._work_left >= 0.0:
             _, rho, r = state.certify()
@@ -185,21 +184,21 @@ class Face:
             lowest = min(value, lowest)
             if gap < least:
                 least, best = gap, state.a
-            if idle >= STALL_STEPS or gap == 0.0:
+            exact = least <= DUAL_RTOL * max(abs(value), tiny)
+            if idle >= STALL_STEPS or exact:
                 break
             state.go_to(self._minimum(np.flatnonzero(face)))
         if state.a is not best:
             state.go_to(best)
         stalled = began - lowest <= SUM_RTOL * max(abs(value), abs(least))
-        return least == 0.0 or (idle >= STALL_STEPS and stalled and least <= CONFIRMED_GAP * abs(value))
+        return exact or (idle >= STALL_STEPS and stalled and least <= CONFIRMED_GAP * abs(value))
 
     def _violating(self, rho: float, r: float) -> np.ndarray:
-        """The variables at a bound that should leave it, i8: without those much nearer to optimality, and not many."""
+        """The variables at a bound that violate optimality most, i8: as many as there are on the face."""
         state = self.state
         ahead = state.F + state.problem.y * r + rho  # how far F lies above its level
         beyond = np.maximum(np.where(state.rising, ahead, 0.0), np.where(state.falling, -ahead, 0.0))
-        beyond[state.free] = 0.0
-        beyond[beyond <= JOINING_SHARE * float(beyond.max(initial=0.0))] = -np.inf
+        beyond[state.free | (beyond <= 0.0)] = -np.inf
         return largest(beyond, max(np.count_nonzero(state.free), 2 * len(state.signs)))
 
     def _minimum(self, face: np.ndarray) -> np.ndarray:
