@@ -243,7 +243,7 @@ class Face:
         if self._K is None:
             A = _centred(p.rows.dense_of(p.row[face]), sides)
             if len(face) < p.rows.d:  # as exact, and the decomposition does not form long vectors
-                A = np.linalg.qr(A.T, mode="r").T
+                A = np.transpose(np.linalg.qr(A.T, mode="r"))
             U, S, _ = np.linalg.svd(A, full_matrices=False)
             curvature, rounding = S * S, DUAL_RTOL * DUAL_RTOL
         else:
