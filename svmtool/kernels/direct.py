@@ -66,7 +66,7 @@ def cost(problem: KernelProblem) -> float:
 
 
 def go_to_minimum(state: Decomposition) -> tuple[bool, bool]:
-    """Set the state to the direct solution if it is better.
+    """Set the state to the direct solution, of finite cost, if it is better.
 
     Returns whether the state has changed, and whether it is the minimum to within round-off.
     EndedError leaves the state unchanged.
@@ -76,7 +76,7 @@ def go_to_minimum(state: Decomposition) -> tuple[bool, bool]:
         a = primal_minimum(state.problem) if primal_possible(state.problem) else None
         if a is not None:
             state.go_to(a)
-        at_minimum = Face.possible(state.problem) and Face(state).minimise()
+        at_minimum = Face(state).minimise()
     except EndedError:
         state.restore(start)
         raise
@@ -161,11 +161,6 @@ class Face:
         self._sums = [(e, float(e @ p.start)) for e in (np.where(side, p.y, 0.0) for side in state.signs)]
         self._K = None if _linear(p) else kernel_matrix(p.points)
 
-    @staticmethod
-    def possible(problem: KernelProblem) -> bool:
-        """Whether all bounds are finite, and the kernel is linear or its matrix small."""
-        return (_linear(problem) or problem.n <= MATRIX_ROWS) and bool(np.all(problem.upper < np.inf))
-
     def minimise(self) -> bool:
         """Step until only round-off is left; return False if other steps may do better or these take too long.
 
@@ -195,12 +190,19 @@ class Face:
         return exact or (idle >= STALL_STEPS and stalled and least <= CONFIRMED_GAP * abs(value))
 
     def _violating(self, rho: float, r: float) -> np.ndarray:
-        """The variables at a bound that violate optimality most, i8: as many as there are on the face."""
+        """The variables at a bound that violate optimality most, i8: of each sum those that rise and those that fall.
+
+        Of either as many as are on the face; one of each at least, because a sum is fixed.
+        """
         state = self.state
         ahead = state.F + state.problem.y * r + rho  # how far F lies above its level
-        beyond = np.maximum(np.where(state.rising, ahead, 0.0), np.where(state.falling, -ahead, 0.0))
-        beyond[state.free | (beyond <= 0.0)] = -np.inf
-        return largest(beyond, max(np.count_nonzero(state.free), 2 * len(state.signs)))
+        chosen = []
+        for side in state.signs:
+            count = max(np.count_nonzero(state.free & side), 1)
+            for movable, beyond in ((state.rising, ahead), (state.falling, -ahead)):
+                at_bound = movable & side & ~state.free & (beyond > 0.0)
+                chosen.append(largest(np.where(at_bound, beyond, -np.inf), count))
+        return np.concatenate(chosen)
 
     def _minimum(self, face: np.ndarray) -> np.ndarray:
         """The a (f8[m]) of the minimum over the variables `face`, i8, or near it where that takes too long."""
