@@ -1,4 +1,4 @@
-"""State of a least-squares solver with a kernel (problems.LeastSquaresSvc): coefficients and residuals."""
+"""Least squares with a kernel (problems.LeastSquaresSvc): coefficients and residuals, and the direct solution."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from svmtool.engine.interior import refined
+from svmtool.errors import SvmtoolError
 from svmtool.kernels.problems import LeastSquaresSvc, relative
 from svmtool.kernels.results import KernelResult
 from svmtool.kernels.rows import SINGLE_ROUNDOFF, KernelRows, exact_sum
 from svmtool.kernels.tiles import tiles_of
+from svmtool.linalg.systems import Factored
+from svmtool.tolerances import SUM_RTOL
 
 
 class Residuals:
@@ -69,3 +73,29 @@ class Residuals:
         return KernelResult(
             p.y * self.c, 0.0 - self.bias(), 0.0, -dual, relative(dual + gap, dual), iterations, status, gradient
         )
+
+
+def direct_solution(K: np.ndarray, y: np.ndarray, cost: np.ndarray, shift: float) -> np.ndarray | None:
+    """c f8[n] of (K + shift + D) c = y, with a shift of 0 of that with sum c = 0 and a free constant.
+
+    K f8 (n, n); see LeastSquaresSvc.  None if numbers overflow or the kernel is not positive semidefinite.  Raises
+    EndedError if the run ends meanwhile.
+    """
+    scale = np.sqrt(2.0 * cost)
+    H = scale[:, None] * (K + shift) * scale
+    H.flat[:: len(H) + 1] += 1.0
+    try:
+        factor = Factored(H)
+    except SvmtoolError:
+        return None
+    if factor.shift > SUM_RTOL * float(H.diagonal().max()):  # more than round-off: the matrix is indefinite
+        return None
+
+    def solve(g: np.ndarray) -> np.ndarray:
+        return scale * refined(factor.solve, H.__matmul__, scale * g)
+
+    c = solve(y)
+    if shift == 0.0:
+        one = solve(np.ones(len(y)))
+        c -= float(np.sum(c)) / float(np.sum(one)) * one
+    return c if np.all(np.isfinite(c)) else None

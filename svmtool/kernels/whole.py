@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from svmtool.data.dense import DenseRows
 from svmtool.errors import SvmtoolError
-from svmtool.kernels.interior import kernel_matrix
 from svmtool.kernels.problems import Points
+from svmtool.kernels.tiles import apart
 from svmtool.limits import memory
+from svmtool.linalg.systems import mirror
 
 MATRICES = 2  # of n x n numbers at a time: the kernel's values, and what is computed from them
 
@@ -30,3 +32,18 @@ def available() -> int:
             return next(1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
     except (OSError, StopIteration):
         return memory()
+
+
+def kernel_matrix(points: Points) -> np.ndarray:
+    """K f8 (n, n) of all rows, in double precision."""
+    if points.matrix is not None:
+        return np.array(points.matrix, dtype=np.float64)
+    if isinstance(points.rows, DenseRows):
+        values = points.rows.X @ points.rows.X.T
+    else:
+        values = np.zeros((points.n, points.n))
+        points.rows.fill_kernel(np.arange(points.n), values, 0)
+        mirror(values.T)
+    norms = points.rows.square_norms()
+    points.kernel.finish(values, norms, norms, apart(points.rows, points.rows))
+    return values

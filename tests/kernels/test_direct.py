@@ -10,8 +10,10 @@ from reference import csr_of
 from svmtool import registry
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
+from svmtool.kernels import direct
+from svmtool.kernels.decomposition import Decomposition
 from svmtool.kernels.problems import CSvc, EpsilonSvr, NuSvc, NuSvr, OneClass, Points
-from svmtool.models.kernel_functions import LINEAR, Kernel
+from svmtool.models.kernel_functions import LINEAR, RBF, Kernel
 from svmtool.solvers import alfpgm
 from svmtool.solvers.shared.base import ITERATIONS, Monitor
 
@@ -31,6 +33,20 @@ def raw(n: int = 150, seed: int = 3) -> tuple[np.ndarray, np.ndarray]:
     X[:, 3] = 0.2 * X[:, 2] + 50.0 * rng.random(n)  # features that nearly depend on each other
     targets = 3e4 * X[:, 0] + 400.0 * X[:, 1] + 5e4 * np.exp(rng.normal(size=n))
     return np.round(X, 3), np.round(targets, -2)
+
+
+def nearly_singular(kind: str, C: float = 1e5, n: int = 50):
+    """Wide Gaussians of one feature: the eigenvalues of their matrix fall below round-off."""
+    rng = np.random.default_rng(5)
+    X = rng.uniform(0, 10, (n, 1))
+    points, y = Points(Kernel(RBF, 0.05), DenseRows(X), None), np.where(X[:, 0] + rng.normal(size=n) > 5, 1.0, -1.0)
+    return {
+        "c-svc": lambda: CSvc(points, y, np.full(n, C)),
+        "epsilon-svr": lambda: EpsilonSvr(points, np.sin(X[:, 0]), C, 1e-3),
+        "nu-svc": lambda: NuSvc(points, y, 0.3),
+        "nu-svr": lambda: NuSvr(points, np.sin(X[:, 0]), C, 0.5),
+        "one-class": lambda: OneClass(points, 0.3),
+    }[kind]()
 
 
 def problem_of(kind: str, C: float, sparse: bool = True, kernel: int = LINEAR, n: int = 150):
@@ -53,3 +69,13 @@ def test_a_run_takes_few_rounds_whatever_the_cost(kind, C, sparse):
     """Steps of pairs alone take thousands: their number grows with the cost and with the condition of the features."""
     found = run(registry.solver_of(alfpgm), problem_of(kind, C, sparse), Monitor(max_iter=60), 1e-3)
     assert found.status is not ITERATIONS and found.gap <= rounding(C)
+
+
+@pytest.mark.parametrize("kind", ["c-svc", "epsilon-svr", "nu-svc", "nu-svr", "one-class"])
+def test_faces_alone_lead_to_the_minimum_of_a_nearly_singular_kernel(kind):
+    state = Decomposition(nearly_singular(kind), 10.0)
+    state.certify()
+    changed, _ = direct.go_to_minimum(state)
+    _, rho, r = state.certify()
+    value, gap = state.value_and_gap(rho, r)
+    assert changed and state.problem.relative(gap - value, -value) <= 1e-7

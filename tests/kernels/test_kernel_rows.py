@@ -5,9 +5,9 @@ import pytest
 from fosvm_problems import values
 from reference import rows_in
 
-from svmtool.kernels import interior
 from svmtool.kernels import tiles as kernel_tiles
 from svmtool.kernels.problems import Points
+from svmtool.kernels.whole import kernel_matrix
 from svmtool.models.kernel_functions import Kernel
 
 
@@ -75,4 +75,4 @@ def test_rbf_of_values_whose_squares_hold_no_digit_of_the_distance(features, spa
     tiles.fill(tiles.part(4, 11), 9, 20, some)
     assert np.allclose(P, wanted, rtol=1e-5, atol=1e-30)
     assert np.allclose(some, wanted[4:11, 9:20], rtol=1e-5, atol=1e-30)
-    assert np.allclose(interior.kernel_matrix(Points(kernel, rows, None)), wanted, rtol=1e-12)
+    assert np.allclose(kernel_matrix(Points(kernel, rows, None)), wanted, rtol=1e-12)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.kernels import interior
 from svmtool.kernels.conjugate import Conjugate
-from svmtool.kernels.least_squares import Residuals
+from svmtool.kernels.least_squares import Residuals, direct_solution
 from svmtool.kernels.problems import LeastSquaresSvc
 from svmtool.kernels.results import KernelResult
+from svmtool.kernels.whole import kernel_matrix
 from svmtool.limits import EndedError
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import (
@@ -104,8 +104,8 @@ def _rounds(steps: Conjugate, monitor: Monitor, eps: float, direct_after: float)
 
 
 def _direct_solution(problem: LeastSquaresSvc) -> np.ndarray | None:
-    """See interior.least_squares."""
-    return interior.least_squares(interior.kernel_matrix(problem.points), problem.y, problem.cost, problem.shift)
+    """That of the whole matrix."""
+    return direct_solution(kernel_matrix(problem.points), problem.y, problem.cost, problem.shift)
 
 
 def _go_to_solution(state: Residuals, least: float) -> bool:

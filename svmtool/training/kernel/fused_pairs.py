@@ -28,8 +28,8 @@ from svmtool.certify.kernel import MAX_WIDENING, MIN_LATE_ROWS, SEED
 from svmtool.compiled.loops.kernel import class_pair_loops as loops
 from svmtool.compiled.threads import run_blocks
 from svmtool.data.row_storage import draw_rows
-from svmtool.kernels import interior
 from svmtool.kernels.direct import START_VALUES
+from svmtool.kernels.least_squares import direct_solution
 from svmtool.kernels.problems import floor_of, relative
 from svmtool.kernels.results import KernelResult
 from svmtool.kernels.tiles import Double, Tiles, tiles_of
@@ -425,7 +425,7 @@ class Hinges(Batch):
 class Squares(Batch):
     """Pairs with the least-squares loss: one linear system each, over shared kernel values.
 
-    A solution by a factor of the matrix (kernels/interior.py) counts as one iteration.
+    A solution by a factor of the matrix (kernels/least_squares.py) counts as one iteration.
     """
 
     linear = -1.0
@@ -462,7 +462,7 @@ class Squares(Batch):
     def _solve(self, k: int, K: np.ndarray, n: int) -> None:
         """Solve pair k, whose first n rows have y = +1."""
         y, cost = (np.repeat(some, (n, len(K) - n)) for some in ((1.0, -1.0), self.of.costs(k)))
-        c = interior.least_squares(K, y, cost, self.shift)
+        c = direct_solution(K, y, cost, self.shift)
         if c is None:
             return
         F, total = y - K @ c, float(np.sum(c))
