@@ -16,7 +16,7 @@ from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.task import SolverResult
 from svmtool.progress import reached
 from svmtool.solvers.shared.stalling import Progress
-from svmtool.tolerances import CONFIRMED_GAP, ROUNDOFF_GAP
+from svmtool.tolerances import CONFIRMED_GAP, LATE_EPOCHS, ROUNDOFF_GAP
 
 MAX_RECORDS = 4096  # of a run, of 0.5 kB each: longer runs drop records in the middle, neither the first nor the last
 # Seconds before the first record between iterations, and the factor of the time from one record to the next: well below
@@ -279,6 +279,7 @@ class Rule(NamedTuple):
               ahead of them (-s 1: LIBLINEAR continues with -s 2 then)
     sums      the sum of absolute projected gradients of an epoch, relative to the first (-s 12 and 13)
     gap       certified gap that ends a run at once, whatever else; negative: none
+    epochs    LIBLINEAR's limit on epochs
     """
 
     gradient: float | None = None
@@ -286,6 +287,7 @@ class Rule(NamedTuple):
     late: float | None = None
     sums: float | None = None
     gap: float = -1.0
+    epochs: float = LATE_EPOCHS
 
 
 class Tolerance(NamedTuple):

@@ -291,7 +291,7 @@ class Epochs:
             self.began, self.tolerance = True, self.share * self.tolerance
             c.monitor.liblinear_ends()
             met = getattr(descent, self.measure) <= self.tolerance
-        if self.has_rule and not c.late and descent.count >= descent.liblinears_limit:
+        if self.has_rule and not c.late and descent.count >= c.rule.epochs:
             c.late = True
             if c.rule.late is None:
                 c.monitor.liblinear_ends(base.LATE)

@@ -19,6 +19,7 @@ import numpy as np
 
 from svmtool import registry
 from svmtool.certify.crammer_singer import CrammerSingerCertifier
+from svmtool.coordinate.hinge import MAX_EPOCHS
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.data.row_storage import Rows
@@ -26,7 +27,7 @@ from svmtool.models.linear import LinearModel
 from svmtool.objectives.class_rows import ClassTask
 from svmtool.objectives.task import Task
 from svmtool.registry import Solver
-from svmtool.solvers.shared.base import Result
+from svmtool.solvers.shared.base import Result, Rule
 from svmtool.training.reductions.base import Reduction
 
 SQRT2 = math.sqrt(2.0)
@@ -54,6 +55,9 @@ class CrammerSinger(Reduction):
         if self.k == 2:
             return Task(_times_root(self.rows), self.classes.signs(0), self.cost, p=self.loss.power)
         return ClassTask(self.rows.as_csr(), self.classes.number, self.k, self.cost)
+
+    def _rule_of(self, k: int, eps: float) -> Rule:
+        return Rule(range=eps, epochs=MAX_EPOCHS)
 
     def finish(self, result: Result) -> None:
         """With two classes, convert v to W and alpha to the dual point of both."""
