@@ -23,10 +23,12 @@ from svmtool.tolerances import (
     L1_GAP_AN_EPS,
     LATE_EPOCHS,
     LATE_RULE_SHARE,
+    LATE_TUBE_SHARE,
     RULE_MIN_GAP,
     RULE_SHARE,
     SLOW_MIN_GAP,
     TUBE_GAP_AN_EPS,
+    WARNING_GAP,
     text,
 )
 
@@ -47,7 +49,8 @@ PROJECTED_RULE = (
     f"(LIBLINEAR's rule for -s {{}}; default [eps]; coordinate descent continues to {EPOCH_TOL:g} times that)"
 )
 # Added to LIBLINEAR's rule when the features are few and Newton steps converge fast
-FEW_FEATURES = f"with up to {GRAM_BELOW} features the certified gap must also be at most {text(RULE_MIN_GAP)}"
+FEW_FEATURES = f"with up to {GRAM_BELOW} features, or rows, the certified gap must also be at most {text(RULE_MIN_GAP)}"
+BY_GRADIENT = FEW_FEATURES + f", with more at most {text(WARNING_GAP)}"
 L1_RULE = (
     f"certified relative duality gap (P - D)/P <= {text(L1_GAP_AN_EPS)} times -e, at most {text(SLOW_MIN_GAP)} "
     f"(default -e [eps]); or LIBLINEAR's rule for -s {{}} holds{{}} and the gap is at most {text(SLOW_MIN_GAP)}"
@@ -109,7 +112,7 @@ ROWS = (
         help="L2-regularized L2-loss support vector classification (primal)",
         objective=SQUARED_HINGE_OBJECTIVE,
         loss="squared hinge",
-        stopping=GRADIENT_RULE.format(2) + "; " + FEW_FEATURES + BUDGETED,
+        stopping=GRADIENT_RULE.format(2) + "; " + BY_GRADIENT + BUDGETED,
         supported=RUN_OPTIONS | {"-R", "-C", "--guarantee"} | ON_DISK | SPARK,
         paper=MFN,
     ),
@@ -137,7 +140,7 @@ ROWS = (
         stopping="the largest difference of two dual gradients that a step of one row can reduce is at most -e "
         "(LIBLINEAR's rule for -s 4; default [eps]); "
         + FEW_FEATURES.replace("features", "features times classes")
-        + BUDGETED,
+        + BUDGETED.replace(f", or its limit of {LATE_EPOCHS} epochs,", ""),
         supported=RUN_OPTIONS,
         paper="Keerthi, Sundararajan, Chang, Hsieh and Lin, A Sequential Dual Method for Large Scale Multi-Class "
         "Linear SVMs, KDD 2008, then " + MULTIPLIER_ROUNDS + "; multipliers in the simplex",
@@ -191,7 +194,7 @@ ROWS = (
         kind="regression",
         loss="squared hinge",
         eps_default=0.0001,
-        stopping="|f'(w)| <= e * |f'(0)| (LIBLINEAR's rule for -s 11; default -e [eps]); " + FEW_FEATURES + BUDGETED,
+        stopping="|f'(w)| <= e * |f'(0)| (LIBLINEAR's rule for -s 11; default -e [eps]); " + BY_GRADIENT + BUDGETED,
         supported=(RUN_OPTIONS | ON_DISK | SPARK | {"-p", "-R", "-C"}) - {"--stratified"},
         paper=MFN_TUBE,
     ),
@@ -204,7 +207,8 @@ ROWS = (
         objective=SQUARED_TUBE,
         kind="regression",
         loss="squared hinge",
-        stopping=TUBE_RULE.format(12) + BUDGETED,
+        stopping=TUBE_RULE.format(12) + f"; after {LATE_EPOCHS} epochs also when |f'(w)| <= {LATE_TUBE_SHARE:g} * e * "
+        "|f'(0)| (LIBLINEAR also continues by the rule of -s 11 then)" + BUDGETED,
         supported=(RUN_OPTIONS | SPARK | {"-p"}) - {"--stratified"},
         paper=MFN_TUBE,
     ),

@@ -275,8 +275,8 @@ class Rule(NamedTuple):
     gradient  |grad f(w)| <= gradient |grad f(0)|; with |w|_1: of subgradients, in the 1-norm
     range     the projected gradients of the dual lie within a range of this width, which includes zero except where the
               dual variables have a fixed sum (-s 21)
-    late      share of |grad f(0)| that may end a run, too, once LATE_EPOCHS epochs have not, or where Newton steps are
-              ahead of them (-s 1: LIBLINEAR continues with -s 2 then)
+    late      share of |grad f(0)| that may end a run, too, once `epochs` epochs have not (LIBLINEAR continues -s 1 with
+              -s 2 then, -s 12 with -s 11), or with `range` where Newton steps are ahead of them
     sums      the sum of absolute projected gradients of an epoch, relative to the first (-s 12 and 13)
     gap       certified gap that ends a run at once, whatever else; negative: none
     epochs    LIBLINEAR's limit on epochs
