@@ -16,8 +16,8 @@ gets turns, in counted work (nanoseconds of one core of 2024), which depends on 
 
 The stopping criteria are the same for all candidates (`Contest.record`): the requested duality gap; or LIBLINEAR's
 criterion, with a certified relative duality gap of RULE_MIN_GAP where features or rows are few, elsewhere of
-WARNING_GAP if it is about the gradient, which may be small far from the minimum.  Once LIBLINEAR's criterion holds, the
-further work is limited (Monitor.liblinear_ends).
+WARNING_GAP if it is that of -s 2 or 11 for the gradient, which may be small far from the minimum.  Once LIBLINEAR's
+criterion holds, the further work is limited (Monitor.liblinear_ends).
 """
 
 from __future__ import annotations
@@ -138,7 +138,8 @@ class Contest:
         if held or (met and (not self.monitor.history[1:] if alone else size <= self.early * tol)):
             self.monitor.liblinear_ends()
         if status is None and (held or met):
-            most = self.gap_of_rule if held or alone else min(self.gap_of_rule, WARNING_GAP)
+            sufficient = held or alone or self.rule.range is not None  # -s 1's for the gradient is ten times tighter
+            most = self.gap_of_rule if sufficient else min(self.gap_of_rule, WARNING_GAP)
             status = base.RULE if gap <= most else self.monitor.limit()
         if status is None and (norm == 0.0 or gap <= OPTIMAL_GAP):
             status = base.OPTIMAL
