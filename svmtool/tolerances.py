@@ -17,6 +17,7 @@ ROUNDOFF_GAP = 1e-8  # a solution counts as optimal up to this gap if round-off 
 CONFIRMED_GAP = 1e-6  # certified gap that confirms an exact minimiser; also the target of a method that takes over
 RULE_MIN_GAP = 1e-6  # the rule of -e ends a fast method only below this gap, which costs at most one more step
 SLOW_MIN_GAP = 1e-3  # the same for a method that converges slowly
+WARNING_GAP = 1e-2  # certified gap above which a run that the rule of -e has ended has not converged
 AIM_SHARE = 0.999  # share of the target gap to which solvers run: the certifier, whose sums are others, then finds it
 LEAST_RULE_GAP = 1e-10  # least gap that a rule of -e asks for
 
@@ -27,6 +28,7 @@ RULE_SHARE = 0.05  # -s 12, 13: share of LIBLINEAR's tolerance at which a larger
 BUDGET = 0.5  # once LIBLINEAR's own rule holds, most further work, as a share of that so far
 LATE_RULE_SHARE = 0.1  # share of -s 2's tolerance to which LIBLINEAR continues -s 1 after ...
 LATE_EPOCHS = 300  # ... its limit on epochs
+LATE_TUBE_SHARE = 1e-3  # -e of -s 11 as a share of that of -s 12, which LIBLINEAR continues so after as many epochs
 EPOCH_TOL = 0.3  # share of LIBLINEAR's tolerance that epochs reach: our order of rows may end at a worse objective
 
 # Progress: what is minimised (a gap, a sum of complementarity products, a violation) falls below this share of its

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.compiled.loops.cd.class_epoch_loops import class_epoch
-from svmtool.coordinate.hinge import MAX_EPOCHS, chunk_of, random_state
+from svmtool.coordinate.hinge import chunk_of, random_state
 from svmtool.objectives.class_rows import CLASS_NONZEROS, CLASS_SPEEDUP, ClassRows, ClassTask
 
 # Nanoseconds of a non-zero and class in an epoch: 0.7 to 2 on eight shapes of 400 to 5000 rows, 100 to 20000 features
@@ -21,10 +21,10 @@ CLASS_VISIT_NS = 0.8
 class CrammerSingerDescent:
     """Coordinate descent from alpha = 0.  `alpha` (`wide` numbers a row) and `w` (flat W) are computed when read.
 
-    unit: scale of the dual's gradients; liblinears_limit: number of epochs where LIBLINEAR ends.
+    unit: scale of the dual's gradients.
     """
 
-    unit, liblinears_limit = 1.0, MAX_EPOCHS
+    unit = 1.0
 
     def __init__(self, task: ClassTask, rows: ClassRows, seed: int):
         self.row_length = rows.base.nnz / max(task.rows.n, 1) * rows.wide

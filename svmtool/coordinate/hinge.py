@@ -18,7 +18,7 @@ from svmtool.coordinate.face_steps import FIRST_STEPS, face_steps
 from svmtool.data.replicated import stored_rows
 from svmtool.data.row_storage import Rows
 from svmtool.linalg.systems import ROW_VISIT_NS, VISIT_NS
-from svmtool.tolerances import GRAM_BELOW, LATE_EPOCHS
+from svmtool.tolerances import GRAM_BELOW
 
 # Neighbouring rows visited together, from MIN_CHUNK_ROWS to MAX_CHUNK_ROWS: long chunks are fetched faster, but a finer
 # order converges faster.  A chunk has about CHUNK_NONZEROS, or MIN_CHUNK_ROWS if all rows have at most CACHED_NONZEROS.
@@ -60,10 +60,8 @@ class DualCoordinateDescent:
     face_first: visits to each row before the first turn of conjugate gradients over the free variables.
     target: t, f8[n]; None: 1 for all.  With 2 n variables for n rows these are the sides of a tube: dcd_loops.py.
 
-    `w` (length d) = sum alpha_i y_i x_i is kept up to date.  liblinears_limit: number of epochs where LIBLINEAR ends.
+    `w` (length d) = sum alpha_i y_i x_i is kept up to date.
     """
-
-    liblinears_limit = LATE_EPOCHS
 
     @staticmethod
     def possible(rows: Rows, cost: np.ndarray, free_bias: bool, dense: bool = False) -> bool:

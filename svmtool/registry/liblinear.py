@@ -23,10 +23,12 @@ from svmtool.tolerances import (
     L1_GAP_AN_EPS,
     LATE_EPOCHS,
     LATE_RULE_SHARE,
+    LATE_TUBE_SHARE,
     RULE_MIN_GAP,
     RULE_SHARE,
     SLOW_MIN_GAP,
     TUBE_GAP_AN_EPS,
+    WARNING_GAP,
     text,
 )
 
@@ -46,16 +48,18 @@ PROJECTED_RULE = (
     "the largest and the smallest projected gradient of the dual, and their difference, are all within -e of zero "
     f"(LIBLINEAR's rule for -s {{}}; default [eps]; coordinate descent continues to {EPOCH_TOL:g} times that)"
 )
-# Added to LIBLINEAR's rule when the features are few and Newton steps converge fast
-FEW_FEATURES = f"with up to {GRAM_BELOW} features the certified gap must also be at most {text(RULE_MIN_GAP)}"
+# Added to LIBLINEAR's rule where features or rows are few and Newton steps converge fast; a tube has two terms a row
+FEW = f"with up to {GRAM_BELOW} features or rows the certified gap must also be at most {text(RULE_MIN_GAP)}"
+TUBE_ROWS = f"{GRAM_BELOW // 2} rows"
+ELSE = f", with more at most {text(WARNING_GAP)}"
 L1_RULE = (
     f"certified relative duality gap (P - D)/P <= {text(L1_GAP_AN_EPS)} times -e, at most {text(SLOW_MIN_GAP)} "
     f"(default -e [eps]); or LIBLINEAR's rule for -s {{}} holds{{}} and the gap is at most {text(SLOW_MIN_GAP)}"
 )
 TUBE_RULE = (
     f"certified relative duality gap (P - D)/P <= {text(TUBE_GAP_AN_EPS)} times -e, at most {text(RULE_MIN_GAP)} "
-    f"(default -e [eps]); above {GRAM_BELOW} features also when LIBLINEAR's rule for -s {{}} holds with "
-    f"{RULE_SHARE:g} e"
+    f"(default -e [eps]); above {GRAM_BELOW} features and {TUBE_ROWS} also when LIBLINEAR's rule for -s {{}} holds "
+    f"with {RULE_SHARE:g} e"
 )
 BUDGETED = (
     f"; once LIBLINEAR's own rule, or its limit of {LATE_EPOCHS} epochs, is reached, a run does at most {BUDGET:.0%} "
@@ -95,7 +99,7 @@ ROWS = (
         help="L2-regularized L2-loss support vector classification (dual)",
         objective=SQUARED_HINGE_OBJECTIVE,
         loss="squared hinge",
-        stopping=PROJECTED_RULE.format(1) + "; " + FEW_FEATURES + f"; after {LATE_EPOCHS} epochs also when "
+        stopping=PROJECTED_RULE.format(1) + "; " + FEW + f"; after {LATE_EPOCHS} epochs also when "
         f"|f'(w)| <= {LATE_RULE_SHARE:g} * e * max(1, min(pos, neg)) / l * |f'(0)| (LIBLINEAR also continues by the "
         "rule of -s 2 then)" + BUDGETED,
         supported=RUN_OPTIONS | {"--guarantee"} | ON_DISK | SPARK,
@@ -109,7 +113,7 @@ ROWS = (
         help="L2-regularized L2-loss support vector classification (primal)",
         objective=SQUARED_HINGE_OBJECTIVE,
         loss="squared hinge",
-        stopping=GRADIENT_RULE.format(2) + "; " + FEW_FEATURES + BUDGETED,
+        stopping=GRADIENT_RULE.format(2) + "; " + FEW + ELSE + BUDGETED,
         supported=RUN_OPTIONS | {"-R", "-C", "--guarantee"} | ON_DISK | SPARK,
         paper=MFN,
     ),
@@ -121,7 +125,7 @@ ROWS = (
         help="L2-regularized L1-loss support vector classification (dual)",
         objective=HINGE_OBJECTIVE,
         loss="hinge",
-        stopping=PROJECTED_RULE.format(3) + "; " + FEW_FEATURES + BUDGETED,
+        stopping=PROJECTED_RULE.format(3) + "; " + FEW + BUDGETED,
         supported=RUN_OPTIONS | {"--guarantee"} | ON_DISK | SPARK,
         paper=MULTIPLIER_ROUNDS + "; p = 1 and a regularised bias",
     ),
@@ -136,8 +140,8 @@ ROWS = (
         loss="hinge",
         stopping="the largest difference of two dual gradients that a step of one row can reduce is at most -e "
         "(LIBLINEAR's rule for -s 4; default [eps]); "
-        + FEW_FEATURES.replace("features", "features times classes")
-        + BUDGETED,
+        + FEW.replace("features or rows", "features times classes")
+        + BUDGETED.replace(f", or its limit of {LATE_EPOCHS} epochs,", ""),
         supported=RUN_OPTIONS,
         paper="Keerthi, Sundararajan, Chang, Hsieh and Lin, A Sequential Dual Method for Large Scale Multi-Class "
         "Linear SVMs, KDD 2008, then " + MULTIPLIER_ROUNDS + "; multipliers in the simplex",
@@ -191,7 +195,10 @@ ROWS = (
         kind="regression",
         loss="squared hinge",
         eps_default=0.0001,
-        stopping="|f'(w)| <= e * |f'(0)| (LIBLINEAR's rule for -s 11; default -e [eps]); " + FEW_FEATURES + BUDGETED,
+        stopping="|f'(w)| <= e * |f'(0)| (LIBLINEAR's rule for -s 11; default -e [eps]); "
+        + FEW.replace("rows", TUBE_ROWS)
+        + ELSE
+        + BUDGETED,
         supported=(RUN_OPTIONS | ON_DISK | SPARK | {"-p", "-R", "-C"}) - {"--stratified"},
         paper=MFN_TUBE,
     ),
@@ -204,7 +211,9 @@ ROWS = (
         objective=SQUARED_TUBE,
         kind="regression",
         loss="squared hinge",
-        stopping=TUBE_RULE.format(12) + BUDGETED,
+        stopping=TUBE_RULE.format(12) + f"; after {LATE_EPOCHS} epochs also when |f'(w)| <= {LATE_TUBE_SHARE:g} * e * "
+        "|f'(0)| (LIBLINEAR also continues by the rule of -s 11 then), and the gap is at most "
+        f"{text(WARNING_GAP)}" + BUDGETED,
         supported=(RUN_OPTIONS | SPARK | {"-p"}) - {"--stratified"},
         paper=MFN_TUBE,
     ),

@@ -15,9 +15,8 @@ from svmtool.certify.linear import Certificate
 from svmtool.params import Settings, tolerance
 from svmtool.registry.row import Solver, gap_of_theta
 from svmtool.solvers.shared.base import INTERRUPTED, OPTIMAL, PRECISION, PRUNED, Status
-from svmtool.tolerances import CONFIRMED_GAP
+from svmtool.tolerances import CONFIRMED_GAP, WARNING_GAP
 
-WARNING_GAP = 1e-2  # certified gap above which a run that the rule of -e has ended has not converged
 MAX_ROUNDING = 1e-8  # relative error of the weights by round-off in sums above which a model by sums has not converged
 DRIFT = Status("drift", False, "rounding in the updates row by row has changed the weights: use --method fast")
 MAX_NAMED = 5  # problems of which a warning is printed

@@ -8,7 +8,7 @@ import reference
 from reference import csr_of
 
 from svmtool import registry
-from svmtool.coordinate.hinge import LATE_EPOCHS, MEMORY_CHECK_CHUNKS, DualCoordinateDescent
+from svmtool.coordinate.hinge import MEMORY_CHECK_CHUNKS, DualCoordinateDescent
 from svmtool.data.csr import CsrRows
 from svmtool.data.mapped_arrays import MappedArrays
 from svmtool.data.replicated import RepeatedRows
@@ -18,6 +18,7 @@ from svmtool.objectives.task import Task
 from svmtool.solvers import mfn
 from svmtool.solvers.shared import contest
 from svmtool.solvers.shared.base import GAP, LATE, RULE, Monitor, Result, Rule
+from svmtool.tolerances import LATE_EPOCHS
 
 solve_mfn = registry.solver_of(mfn)
 

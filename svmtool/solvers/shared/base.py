@@ -16,7 +16,7 @@ from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.task import SolverResult
 from svmtool.progress import reached
 from svmtool.solvers.shared.stalling import Progress
-from svmtool.tolerances import CONFIRMED_GAP, ROUNDOFF_GAP
+from svmtool.tolerances import CONFIRMED_GAP, LATE_EPOCHS, ROUNDOFF_GAP
 
 MAX_RECORDS = 4096  # of a run, of 0.5 kB each: longer runs drop records in the middle, neither the first nor the last
 # Seconds before the first record between iterations, and the factor of the time from one record to the next: well below
@@ -280,10 +280,11 @@ class Rule(NamedTuple):
     gradient  |grad f(w)| <= gradient |grad f(0)|; with |w|_1: of subgradients, in the 1-norm
     range     the projected gradients of the dual lie within a range of this width, which includes zero except where the
               dual variables have a fixed sum (-s 21)
-    late      share of |grad f(0)| that may end a run, too, once LATE_EPOCHS epochs have not, or where Newton steps are
-              ahead of them (-s 1: LIBLINEAR continues with -s 2 then)
+    late      share of |grad f(0)| that may end a run, too, once `epochs` epochs have not (LIBLINEAR continues -s 1 with
+              -s 2 then, -s 12 with -s 11), or with `range` where Newton steps are ahead of them
     sums      the sum of absolute projected gradients of an epoch, relative to the first (-s 12 and 13)
     gap       certified gap that ends a run at once, whatever else; negative: none
+    epochs    LIBLINEAR's limit on epochs
     """
 
     gradient: float | None = None
@@ -291,6 +292,7 @@ class Rule(NamedTuple):
     late: float | None = None
     sums: float | None = None
     gap: float = -1.0
+    epochs: float = LATE_EPOCHS
 
 
 class Tolerance(NamedTuple):

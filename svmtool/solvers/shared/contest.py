@@ -15,7 +15,8 @@ gets turns, in counted work (nanoseconds of one core of 2024), which depends on 
    or where round-off stops them.
 
 The stopping criteria are the same for all candidates (`Contest.record`): the requested duality gap; or LIBLINEAR's
-criterion, with a certified relative duality gap of RULE_MIN_GAP where features or rows are few.  Once LIBLINEAR's
+criterion, with a certified relative duality gap of RULE_MIN_GAP where features or rows are few, elsewhere of
+WARNING_GAP if it is that of -s 2 or 11 for the gradient, which may be small far from the minimum.  Once LIBLINEAR's
 criterion holds, the further work is limited (Monitor.liblinear_ends).
 """
 
@@ -54,6 +55,7 @@ from svmtool.tolerances import (
     STALL_STEPS,
     TIGHTER,
     USUAL_PRODUCTS,
+    WARNING_GAP,
 )
 
 # Turns.  Usual Newton steps from a good dual point, of a smooth loss, and of rounds with and without a factorised
@@ -81,8 +83,9 @@ class Contest:
 
     objective: where Newton steps are taken; it is also used to evaluate the points of epochs.
     gap_of_rule: certified gap that LIBLINEAR's rule needs besides, None: RULE_MIN_GAP where features or rows are few;
-    early: share of the tolerance of a rule for the gradient at which the budget begins; late: whether epochs have
-    reached LIBLINEAR's limit, from where on a rule for the gradient may end the run (Rule.late).
+    early: share of the tolerance of a rule for the gradient at which the budget begins there; late: whether epochs have
+    reached LIBLINEAR's limit, or Newton steps go on alone, from where on a rule for the gradient may end the run
+    (Rule.late); steps of a tube then go on to the gap of its rule.
     """
 
     late = False
@@ -90,12 +93,13 @@ class Contest:
     def __init__(
         self, objective: Any, monitor: Monitor, rule: Rule, gap_of_rule: float | None = None, early: float = EPOCH_TOL
     ):
-        self.objective, self.monitor, self.rule, self.early = objective, monitor, rule, early
+        self.objective, self.monitor, self.rule = objective, monitor, rule
         self.best = Best(objective)
         self.candidates: list[Any] = []
         self.slower: Slower | None = None  # compares the candidates with interior-point steps
-        few = RULE_MIN_GAP if rule.sums is None else rule.gap
-        self.gap_of_rule = gap_of_rule or (few if min(objective.d, objective.n) <= GRAM_BELOW else np.inf)
+        few, least = min(objective.d, objective.n) <= GRAM_BELOW, RULE_MIN_GAP if rule.sums is None else rule.gap
+        self.gap_of_rule = gap_of_rule or (least if few else np.inf)
+        self.early = early if few else 1.0  # steps that are not factorised may take long from there on
         self._at_zero: float | None = None
 
     @property
@@ -134,7 +138,9 @@ class Contest:
         if held or (met and (not self.monitor.history[1:] if alone else size <= self.early * tol)):
             self.monitor.liblinear_ends()
         if status is None and (held or met):
-            status = base.RULE if gap <= self.gap_of_rule else self.monitor.limit()
+            sufficient = held or alone or self.rule.range is not None  # -s 1's for the gradient is ten times tighter
+            most = self.gap_of_rule if sufficient else min(self.gap_of_rule, WARNING_GAP)
+            status = base.RULE if gap <= most else self.monitor.limit()
         if status is None and (norm == 0.0 or gap <= OPTIMAL_GAP):
             status = base.OPTIMAL
         slower = self.slower
@@ -176,7 +182,7 @@ class Contest:
     def _turns(self, epochs: Any | None, steps: Any | None) -> Status | None:
         """Turns of epochs and Newton steps; return why they ended."""
         if epochs is None:
-            self.late = True
+            self.late = self.rule.sums is None
             return steps.turn(np.inf)
         if steps is None:
             return epochs.turn(np.inf, None)
@@ -193,7 +199,7 @@ class Contest:
             nearer, higher = steps.primal <= epochs.primal, steps.dual >= epochs.dual
             ahead = nearer and higher
             if ahead and steps.alone:
-                self.late = True
+                self.late = self.late or self.rule.sums is None
                 return steps.turn(np.inf)
             share = BEHIND_SHARE if steps.alone and not (nearer or higher) else 1.0
             length *= TURN_GROWTH
@@ -291,7 +297,7 @@ class Epochs:
             self.began, self.tolerance = True, self.share * self.tolerance
             c.monitor.liblinear_ends()
             met = getattr(descent, self.measure) <= self.tolerance
-        if self.has_rule and not c.late and descent.count >= descent.liblinears_limit:
+        if self.has_rule and not c.late and descent.count >= c.rule.epochs:
             c.late = True
             if c.rule.late is None:
                 c.monitor.liblinear_ends(base.LATE)

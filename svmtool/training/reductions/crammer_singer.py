@@ -18,12 +18,13 @@ import numpy as np
 
 from svmtool import registry
 from svmtool.certify.crammer_singer import CrammerSingerCertifier
+from svmtool.coordinate.hinge import MAX_EPOCHS
 from svmtool.limits import StopFlag
 from svmtool.models.linear import LinearModel
 from svmtool.objectives.class_rows import ClassTask
 from svmtool.objectives.task import Task
 from svmtool.registry import Solver
-from svmtool.solvers.shared.base import Monitor, Result
+from svmtool.solvers.shared.base import Monitor, Result, Rule
 from svmtool.training.lines import Sink
 from svmtool.training.reductions.base import Reduction
 
@@ -52,6 +53,9 @@ class CrammerSinger(Reduction):
         if self.k == 2:
             return Task(self.rows, self.classes.signs(0), 2.0 * self.cost, p=self.loss.power)
         return ClassTask(self.rows, self.classes.number, self.k, self.cost)
+
+    def _rule_of(self, k: int, eps: float) -> Rule:
+        return Rule(range=eps, epochs=MAX_EPOCHS)
 
     def finish(self, result: Result) -> None:
         """With two classes, convert v to W and alpha to the dual point of both."""

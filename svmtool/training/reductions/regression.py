@@ -19,7 +19,7 @@ from svmtool.errors import SvmtoolError
 from svmtool.models.linear import LinearModel
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import Result, Rule
-from svmtool.tolerances import RULE_MIN_GAP, TUBE_GAP_AN_EPS
+from svmtool.tolerances import LATE_TUBE_SHARE, RULE_MIN_GAP, TUBE_GAP_AN_EPS
 from svmtool.training.reductions.base import Reduction, gap_of_eps
 
 
@@ -49,7 +49,8 @@ class Regression(Reduction):
     def _rule_of(self, k: int, eps: float) -> Rule:
         if self.solver.space == "primal":
             return Rule(eps)
-        return Rule(sums=eps, gap=gap_of_eps(eps, TUBE_GAP_AN_EPS, RULE_MIN_GAP))
+        late = LATE_TUBE_SHARE * eps if self.loss.power == 2.0 else None
+        return Rule(sums=eps, late=late, gap=gap_of_eps(eps, TUBE_GAP_AN_EPS, RULE_MIN_GAP))
 
     def finish(self, result: Result) -> None:
         """Replace alpha by beta, one number for each row."""
