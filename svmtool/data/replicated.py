@@ -28,8 +28,15 @@ class RepeatedRows(Rows):
     def in_memory(self) -> bool:
         return self.base.in_memory
 
+    @property
+    def have_kernel(self) -> bool:  # type: ignore[override]
+        return self.base.have_kernel
+
     def serve_several(self) -> None:
         self.base.serve_several()
+
+    def with_bias(self, bias: float) -> RepeatedRows:
+        return type(self)(self.base.with_bias(bias), self.k)
 
     def copies(self, v: np.ndarray) -> np.ndarray:
         """A view of v (length n) as k x base.n, one row for each copy."""

@@ -16,7 +16,6 @@ import numpy as np
 
 from svmtool.compiled.loops.loss import hinge_loops as loops
 from svmtool.compiled.threads import run_blocks
-from svmtool.data.replicated import stored_rows
 from svmtool.data.row_storage import Rows
 from svmtool.linalg.systems import FACTOR_NS
 from svmtool.objectives.base import Objective
@@ -113,7 +112,7 @@ class Augmented(Objective):
     @property
     def has_dual_system(self) -> bool:
         """Whether Newton systems of the active rows are possible: the rows are in this process."""
-        return stored_rows(self.rows).have_kernel
+        return self.rows.have_kernel
 
     @property
     def dual_system_cheaper(self) -> bool:

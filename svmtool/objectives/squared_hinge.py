@@ -8,7 +8,6 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.compiled.loops.loss import hinge_loops as loops
-from svmtool.data.replicated import base_rows
 from svmtool.data.row_storage import Rows
 from svmtool.linalg.systems import FACTOR_NS, mirror, nonnegative, solve_positive
 from svmtool.objectives.base import Objective
@@ -75,7 +74,7 @@ class SquaredHinge(Objective):
     @property
     def has_dual_system(self) -> bool:
         """Whether dual systems are possible: the rows are in this process, and the bias is regularised."""
-        return base_rows(self.rows).have_kernel and not self.free_bias
+        return self.rows.have_kernel and not self.free_bias
 
     @property
     def dual_system_cheaper(self) -> bool:

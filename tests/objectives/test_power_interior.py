@@ -10,6 +10,7 @@ from svmtool import registry
 from svmtool.certify.linear import Certifier
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
+from svmtool.data.replicated import RepeatedRows
 from svmtool.objectives import losses
 from svmtool.objectives.power_interior import USUAL_STEPS, PowerInterior, by_rows
 from svmtool.objectives.task import Task
@@ -65,11 +66,19 @@ def wide(p: float, free: bool, C: float) -> Task:
     return Task(rows, y, C * 10.0 ** rng.uniform(-3.0, 3.0, 50), free, None, p)
 
 
+def tube(p: float, free: bool) -> Task:
+    """Two sides of each of few rows."""
+    few = wide(p, free, 1.0)
+    sides = np.repeat((1.0, -1.0), few.rows.n)
+    target = 3.0 * np.tile(few.y, 2) * sides - 0.1
+    return Task(RepeatedRows(few.rows, 2), sides, np.tile(few.cost, 2), free, target, p)
+
+
 @pytest.mark.parametrize("p, free", FREE)
 def test_few_steps_whatever_the_scale_of_features_and_costs(p, free):
-    few = wide(p, free, 1.0)
-    assert by_rows(few.rows)
-    for task in (task_of(p, free), few):
+    few, sides = wide(p, free, 1.0), tube(p, free)
+    assert by_rows(few.rows) and by_rows(sides.rows)
+    for task in (task_of(p, free), few, sides):
         assert certified_after_steps(task, p, 1e-7) <= 2e-7
 
 
