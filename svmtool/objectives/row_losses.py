@@ -106,10 +106,13 @@ class Losses(ABC):
 
     def part_of_hessian(self, chosen: np.ndarray) -> np.ndarray:
         """sum_i c_i x_i x_i' for the features `chosen` (i8, ascending, the bias feature last where there is one)."""
-        plain, H = chosen[: len(chosen) - (self.rows.bias >= 0)], np.zeros((len(chosen), len(chosen)))
-        used, step = np.flatnonzero(self.c), max(1, VALUES_AT_ONCE * self.n // max(self.rows.nnz, 1))
+        rows, plain = self.rows, chosen[: len(chosen) - (self.rows.bias >= 0)]
+        H, used, step = np.zeros((len(chosen), len(chosen))), np.arange(self.n), self.n
+        if rows.nnz * len(plain) > VALUES_AT_ONCE * self.d:  # some rows at a time, and only those with curvature
+            used, step = np.flatnonzero(self.c), max(1, VALUES_AT_ONCE * self.n // rows.nnz)
         for some in np.split(used, range(step, len(used), step)):
-            self.rows.take(some).columns(plain).add_gram(self.c[some], H)
+            part = rows if len(some) == self.n else rows.take(some)
+            part.columns(plain).add_gram(self.c[some], H)
         return mirror(H)
 
     def step(self, t: float, p: np.ndarray) -> None:
