@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from svmtool.data.dense import DenseRows
-from svmtool.linalg.weighted_columns import Columns
+from svmtool.linalg.columns import Columns
 from svmtool.objectives.logistic import Logistic
 
 RNG = np.random.default_rng(5)

@@ -13,7 +13,7 @@ ALLOWED = {  # constant: why tests may patch it; what is patched no more must le
     "data.row_storage.BLOCK_WORK": "size of a block",
     "data.row_storage.GRAM_PIECE_PAIRS": "size of a block",
     "data.row_storage.PIECE_NONZEROS": "size of a piece of rows on disk",
-    "linalg.weighted_columns.BLOCK_WORK": "size of a block",
+    "linalg.columns.BLOCK_WORK": "size of a block",
     "data.mapped_arrays.MAX_ORDINARY_BYTES": "commands put the arrays of small files on disk",
     "data.mapped_arrays.MAX_RESERVE_BYTES": "commands release pages at every check: the memory of tests is never short",
     "data.mapped_arrays.RESERVE_SHARE": "as MAX_RESERVE_BYTES",

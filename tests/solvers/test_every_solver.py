@@ -14,7 +14,7 @@ from solver_suite import EVERYWHERE, LAYOUTS, PROBLEMS, SOME, Solved, every_path
 
 from svmtool.compiled import threads
 from svmtool.data import row_storage
-from svmtool.linalg import weighted_columns
+from svmtool.linalg import columns
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import MAX_RECORDS, StopFlag
 from svmtool.tolerances import LATE_RULE_SHARE
@@ -122,7 +122,7 @@ def test_default_of_the_row_decides(case):
 @every_path
 def test_same_bits_for_any_number_of_threads(case, turn, monkeypatch):
     monkeypatch.setattr(row_storage, "BLOCK_WORK", SMALL_BLOCK)
-    monkeypatch.setattr(weighted_columns, "BLOCK_WORK", SMALL_BLOCK)
+    monkeypatch.setattr(columns, "BLOCK_WORK", SMALL_BLOCK)
     combinations = [*itertools.product(("tall", "tall-bias"), LAYOUTS)]
     for name, layout in (combinations[k] for k in share(case, turn, len(combinations))):
         answers = []

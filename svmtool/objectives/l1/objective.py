@@ -18,8 +18,8 @@ from svmtool.compiled.loops.cd.dcd_loops import FIRST_STATE
 from svmtool.compiled.loops.loss import l1_loops
 from svmtool.data.csr import CsrRows
 from svmtool.linalg import systems
+from svmtool.linalg.columns import Columns
 from svmtool.linalg.systems import mirror
-from svmtool.linalg.weighted_columns import Columns
 from svmtool.objectives.duality import balancing
 from svmtool.objectives.logistic import Logistic
 from svmtool.objectives.squared_hinge import SquaredHinge

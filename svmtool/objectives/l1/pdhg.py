@@ -19,7 +19,7 @@ import numpy as np
 from svmtool import limits
 from svmtool.compiled.loops.loss import pdhg_loops
 from svmtool.data.csr import CsrRows
-from svmtool.linalg.weighted_columns import Columns
+from svmtool.linalg.columns import Columns
 from svmtool.objectives.duality import standard_normal
 from svmtool.objectives.l1.hinge import L1Columns
 from svmtool.objectives.task import Task

@@ -17,8 +17,8 @@ import numpy as np
 
 from svmtool.compiled.loops.cd.dcd_loops import FIRST_STATE
 from svmtool.compiled.loops.loss import l1_loops as loops
+from svmtool.linalg.columns import SomeColumns
 from svmtool.linalg.systems import CALLS_NS, COPY_NS, FACTOR_NS, VISIT_NS, conjugate_gradient, solve_positive
-from svmtool.linalg.weighted_columns import SomeColumns
 from svmtool.objectives.l1.objective import minimum_on_line, violations_at
 from svmtool.tolerances import MIN_POSITIVE
 
