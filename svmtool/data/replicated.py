@@ -16,7 +16,7 @@ class RepeatedRows(Rows):
     """Each row of `base` k times; n = k base.n, d and bias as in base."""
 
     def __init__(self, base: Rows, k: int):
-        self.base, self.k = base, k
+        self.base, self.k, self.have_kernel = base, k, base.have_kernel
         self.n, self.d, self.bias, self.nnz = k * base.n, base.d, base.bias, k * base.nnz
         self._ones = np.ones(base.n)
 
@@ -27,10 +27,6 @@ class RepeatedRows(Rows):
     @property
     def in_memory(self) -> bool:
         return self.base.in_memory
-
-    @property
-    def have_kernel(self) -> bool:  # type: ignore[override]
-        return self.base.have_kernel
 
     def serve_several(self) -> None:
         self.base.serve_several()

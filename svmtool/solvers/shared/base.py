@@ -126,7 +126,7 @@ class Monitor:
     """
 
     _outer: Monitor | None = None  # of the run that this one is a part of
-    unit = 1.0  # of the values in records, in those that the solver gives
+    unit = 1.0  # factor of values in records, where the solver minimises a multiple of the problem's objective
 
     def __init__(
         self,
