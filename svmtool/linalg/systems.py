@@ -146,7 +146,7 @@ def conjugate_gradient(
     """Solve H p = g by preconditioned conjugate gradients from p = 0.
 
     preconditioner: a diagonal or a function that applies the inverse.  Stops at |r| <= tolerance |g| in its norm, or
-    after a step that raises g.p - 1/2 p'Hp by less than `min_gain` times the best step.
+    after a step that raises g.p - 1/2 p'Hp by less than `min_gain` times the mean of all steps.
     Returns p, the number of products, and whether the tolerance was reached.
     """
     apply = preconditioner if callable(preconditioner) else lambda r: r / preconditioner
@@ -155,7 +155,7 @@ def conjugate_gradient(
     s = apply(r)
     rho = float(r @ s)
     target = tolerance * tolerance * rho
-    q, best = s.copy(), 0.0
+    q, gained = s.copy(), 0.0
     for k in range(max_steps):
         if rho <= target or stopped():
             return p, k, rho <= target
@@ -168,8 +168,8 @@ def conjugate_gradient(
         r -= step * Hq
         s = apply(r)
         rho, old = float(r @ s), rho
-        best = max(step * old, best)
-        if step * old < min_gain * best:
+        gained += step * old
+        if step * old * (k + 1) < min_gain * gained:
             return p, k + 1, rho <= target
         q *= rho / old
         q += s

@@ -210,12 +210,12 @@ class Objective(Losses):
 
     def newton_direction(
         self, g: np.ndarray, system: str, tolerance: float = 0.0, max_products: int = 0,
-        stopped: Callable[[], bool] = lambda: False,
+        stopped: Callable[[], bool] = lambda: False, min_gain: float = 0.0,
     ) -> tuple[np.ndarray, int, bool]:  # fmt: skip
         """p with H p = -g, the number of products with H, and whether p is as accurate as requested.
 
         system: "primal" factorises a d x d matrix; "dual" one with a row for each active row; "cg" runs
-        conjugate gradients to the tolerance, for at most `max_products` products, or until stopped().
+        conjugate gradients to the tolerance or `min_gain`, for at most `max_products` products, or until stopped().
         If the run ends meanwhile p is -g, which is also a descent direction.
         """
         self.way = SYSTEMS[system]
@@ -225,7 +225,7 @@ class Objective(Losses):
             if system == "dual":
                 return self.by_rows(g), 0, True
             p, self.products, reached = conjugate_gradient(
-                self.hessian_product, g, self.hessian_diagonal(), tolerance, max_products, stopped
+                self.hessian_product, g, self.hessian_diagonal(), tolerance, max_products, stopped, min_gain
             )
         except limits.EndedError:
             return -g, 0, False

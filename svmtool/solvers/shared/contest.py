@@ -473,7 +473,8 @@ class NewtonSteps:
 
     def _direction(self, f: float, g: np.ndarray, rest: float) -> np.ndarray:
         """The Newton direction; rest: most work of its system by conjugate gradients."""
-        o, cold, self.cold = self.objective, self.cold and not self.objective.w.any(), False
+        c, o = self.contest, self.objective
+        cold, self.cold = self.cold and not o.w.any(), False
         few = 0 < o.active <= self.max_rows and o.has_dual_system
         if self.features:
             work = o.feature_system_work(min(o.changed or o.active, o.active))
@@ -486,13 +487,17 @@ class NewtonSteps:
             cap = min(most, rest / max(o.product_cost, 1.0) + 1.0)
             if few:  # no longer than a system of the rows
                 cap = min(cap, max(o.face_cost / max(o.product_cost, 1.0), FIRST_PRODUCTS) + 1.0)
-            p, self.products, reached = o.newton_direction(g, "cg", tolerance, int(cap), self.contest.monitor.ended)
+            # where LIBLINEAR's rule for the gradient ends the run its end of a step does, too, far from the minimum: a
+            # product gains half of the mean of all
+            by_rule = c.monitor.gap is None and c.gradient_tol > 0.0
+            min_gain, ended = 0.5 * tolerance / CG_LOOSE if by_rule else 0.0, c.monitor.ended
+            p, self.products, reached = o.newton_direction(g, "cg", tolerance, int(cap), ended, min_gain)
             self.exact = reached and tolerance == CG_TIGHT
             work = (self.products + 1) * o.product_cost
             self.rows = self.rows or (few and self.products * o.product_cost > o.face_cost)
         work += self._passes
         self.work += work
-        self.contest.monitor.spend(work)
+        c.monitor.spend(work)
         return p
 
     def _tolerance(self, f: float, g: np.ndarray) -> float:
