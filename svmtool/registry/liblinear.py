@@ -28,7 +28,6 @@ from svmtool.tolerances import (
     RULE_SHARE,
     SLOW_MIN_GAP,
     TUBE_GAP_AN_EPS,
-    WARNING_GAP,
     text,
 )
 
@@ -51,7 +50,7 @@ PROJECTED_RULE = (
 # Added to LIBLINEAR's rule where features or rows are few and Newton steps converge fast; a tube has two terms a row
 FEW = f"with up to {GRAM_BELOW} features or rows the certified gap must also be at most {text(RULE_MIN_GAP)}"
 TUBE_ROWS = f"{GRAM_BELOW // 2} rows"
-ELSE = f", with more at most {text(WARNING_GAP)}"
+ELSE = f", with more at most {text(SLOW_MIN_GAP)}"
 L1_RULE = (
     f"certified relative duality gap (P - D)/P <= {text(L1_GAP_AN_EPS)} times -e, at most {text(SLOW_MIN_GAP)} "
     f"(default -e [eps]); or LIBLINEAR's rule for -s {{}} holds{{}} and the gap is at most {text(SLOW_MIN_GAP)}"
@@ -213,7 +212,7 @@ ROWS = (
         loss="squared hinge",
         stopping=TUBE_RULE.format(12) + f"; after {LATE_EPOCHS} epochs also when |f'(w)| <= {LATE_TUBE_SHARE:g} * e * "
         "|f'(0)| (LIBLINEAR also continues by the rule of -s 11 then), and the gap is at most "
-        f"{text(WARNING_GAP)}" + BUDGETED,
+        f"{text(SLOW_MIN_GAP)}" + BUDGETED,
         supported=(RUN_OPTIONS | SPARK | {"-p"}) - {"--stratified"},
         paper=MFN_TUBE,
     ),

@@ -16,8 +16,9 @@ gets turns, in counted work (nanoseconds of one core of 2024), which depends on 
 
 The stopping criteria are the same for all candidates (`Contest.record`): the requested duality gap; or LIBLINEAR's
 criterion, with a certified relative duality gap of RULE_MIN_GAP where features or rows are few, elsewhere of
-WARNING_GAP if it is that of -s 2 or 11 for the gradient, which may be small far from the minimum.  Once LIBLINEAR's
-criterion holds, the further work is limited (Monitor.liblinear_ends).
+SLOW_MIN_GAP if it is that of -s 2 or 11 for the gradient, which may be small far from the minimum.  Once LIBLINEAR's
+criterion holds, the further work is limited (Monitor.liblinear_ends), and all of it Newton steps if it is about the
+gradient.
 """
 
 from __future__ import annotations
@@ -55,7 +56,6 @@ from svmtool.tolerances import (
     STALL_STEPS,
     TIGHTER,
     USUAL_PRODUCTS,
-    WARNING_GAP,
 )
 
 # Turns.  Usual Newton steps from a good dual point, of a smooth loss, and of rounds with and without a factorised
@@ -139,7 +139,7 @@ class Contest:
             self.monitor.liblinear_ends()
         if status is None and (held or met):
             sufficient = held or alone or self.rule.range is not None  # -s 1's for the gradient is ten times tighter
-            most = self.gap_of_rule if sufficient else min(self.gap_of_rule, WARNING_GAP)
+            most = self.gap_of_rule if sufficient else min(self.gap_of_rule, SLOW_MIN_GAP)
             status = base.RULE if gap <= most else self.monitor.limit()
         if status is None and (norm == 0.0 or gap <= OPTIMAL_GAP):
             status = base.OPTIMAL
@@ -147,6 +147,11 @@ class Contest:
         if status is None and slower is not None and slower.shown(self.work, gap):
             status = INTERIOR if slower.cost <= self.monitor.work_left else None
         return status
+
+    @property
+    def ending(self) -> bool:
+        """Whether LIBLINEAR's rule for the gradient has held: the rest of the budget is for steps that lower it."""
+        return self.rule.gradient is not None and self.monitor.work_left < np.inf
 
     @property
     def target_gap(self) -> float:
@@ -399,9 +404,9 @@ class NewtonSteps:
 
     def turn(self, work: float) -> Status | None:
         """Take steps until `work` is done; return why the run ends, if it does."""
-        end = self.work + work
-        while self.work < end:
-            status = self.step(end)
+        end, c = self.work + work, self.contest
+        while self.work < end or c.ending:
+            status = self.step(np.inf if c.ending else end)
             if status is not None:
                 return status
         self.w = self.objective.w.copy()
