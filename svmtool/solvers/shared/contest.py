@@ -371,6 +371,14 @@ class NewtonSteps:
         sigma = max(min(SIGMA, SIGMA * SIGMA_FEATURES / self.objective.d), 1.0) if self.features else SIGMA
         return sigma / self.unit
 
+    @property
+    def by_rule(self) -> bool:
+        """Whether LIBLINEAR's rule for the gradient ends the run, so that steps are like LIBLINEAR's.
+
+        Far from the minimum of wide rows more exact directions, and steps longer than 1, leave few rows active.
+        """
+        return self.contest.monitor.gap is None and self.contest.gradient_tol > 0.0
+
     def begin(self, epochs: Epochs) -> None:
         """Begin a turn: at the last point, or at that of epochs where it is better."""
         o, best = self.objective, self.contest.best
@@ -429,6 +437,8 @@ class NewtonSteps:
         p = self._direction(f, g, end - self.work)
         c.monitor.uses(f"{'multiplier rounds: ' if self.rounds else ''}Newton steps by {o.way}")
         self.t = o.line_search(p)
+        if self.by_rule and not self.features:
+            self.t = min(self.t, 1.0)
         o.step(self.t, p)
         self.exact = self.exact and abs(self.t - 1.0) <= 1e-9
         return None
@@ -492,10 +502,8 @@ class NewtonSteps:
             cap = min(most, rest / max(o.product_cost, 1.0) + 1.0)
             if few:  # no longer than a system of the rows
                 cap = min(cap, max(o.face_cost / max(o.product_cost, 1.0), FIRST_PRODUCTS) + 1.0)
-            # where LIBLINEAR's rule for the gradient ends the run its end of a step does, too, far from the minimum: a
-            # product gains half of the mean of all
-            by_rule = c.monitor.gap is None and c.gradient_tol > 0.0
-            min_gain, ended = 0.5 * tolerance / CG_LOOSE if by_rule else 0.0, c.monitor.ended
+            # far from the minimum LIBLINEAR's end: a product gains less than half of the mean of all
+            min_gain, ended = 0.5 * tolerance / CG_LOOSE if self.by_rule else 0.0, c.monitor.ended
             p, self.products, reached = o.newton_direction(g, "cg", tolerance, int(cap), ended, min_gain)
             self.exact = reached and tolerance == CG_TIGHT
             work = (self.products + 1) * o.product_cost
