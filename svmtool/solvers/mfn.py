@@ -54,7 +54,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     # Where n < d few rows' pieces hold along a Newton step that starts far away: it is short, and there are many
     few = f"{d} features, at most {GRAM_BELOW}"
     if d <= GRAM_BELOW and not (by_epochs and n < d):
-        if start is not None or rule.gradient is not None or not by_epochs or _epochs_a_step(task) < EPOCHS_A_STEP:
+        if start is not None or not by_epochs or _epochs_a_step(task) < EPOCHS_A_STEP:
             return Plan("primal", few)
     if by_epochs:
         return Plan("epochs", f"{d} features, {n} rows")
