@@ -11,7 +11,7 @@ import numpy as np
 import reference
 
 from svmtool.params import Settings
-from svmtool.tolerances import GRAM_BELOW, LATE_EPOCHS, WARNING_GAP
+from svmtool.tolerances import GRAM_BELOW, LATE_EPOCHS, SLOW_MIN_GAP
 from svmtool.training.reductions.base import problems_of
 
 SIZE = GRAM_BELOW + 100  # rows, and features
@@ -38,7 +38,29 @@ def solved(solver: int, C: float):
 
 def test_the_rule_of_the_gradient_goes_on_to_a_gap_that_needs_no_warning():
     result, certificate = solved(11, 100.0)
-    assert result.status.converged and certificate.gap <= WARNING_GAP
+    assert result.status.converged and certificate.gap <= SLOW_MIN_GAP
+
+
+def test_steps_are_liblinears_and_the_rest_of_the_budget_is_theirs_where_its_rule_ends_the_run():
+    result, _ = solved(2, 100.0)
+    X, t = uneven()
+    y = np.where(t > 0.0, 1.0, -1.0)
+    at_zero = np.linalg.norm(200.0 * X.T @ y)
+    tol = 0.01 * min(np.mean(y > 0.0), np.mean(y < 0.0)) * at_zero
+    history = result.history
+    assert max(h.get("step", 0.0) for h in history) <= 1.0
+    held = next(k for k, h in enumerate(history) if h.get("gradient", np.inf) <= tol)
+    assert not any("epochs" in h for h in history[held + 1 :])
+
+
+def test_epochs_come_first_where_a_matrix_of_the_features_costs_ten_whatever_the_rule():
+    rng = np.random.default_rng(3)
+    for d, method in ((400, "epochs"), (40, "primal")):
+        table = reference.table_of(rng.normal(size=(2000, d)), np.where(rng.random(2000) > 0.5, 1.0, -1.0))
+        for solver in (1, 2):
+            problems = problems_of(table, Settings.of(solver=solver))
+            problems.prepare()
+            assert problems.plan(0).method == method
 
 
 def test_two_classes_of_crammer_and_singer_have_their_own_limit_of_epochs():
