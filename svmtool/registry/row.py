@@ -104,7 +104,8 @@ def theta_of_gap(gap: float) -> float:
 
 MFN_PAPER = "Keerthi and DeCoste, A Modified Finite Newton Method for Fast Solution of Large Scale Linear SVMs, "
 MFN_PAPER += "JMLR 6 (2005) 341-361: "
-MFN = MFN_PAPER + "finite Newton steps with an exact line search (Section 4), dual solution of Section 4.7"
+MFN = MFN_PAPER + "finite Newton steps with an exact line search (Section 4; of many features at most 1 "
+MFN += "where LIBLINEAR's rule for the gradient ends the run), dual solution of Section 4.7"
 SQUARED_HINGE_OBJECTIVE = "min over w of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i w.x_i)^2"
 HINGE_OBJECTIVE = "min over w of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i w.x_i)"
 CLASSIFIERS = ("classification", "all classes")  # kinds of solvers whose labels are classes

@@ -13,7 +13,7 @@ Differs from the paper in:
  4. The line search uses safeguarded Newton steps on phi' instead of sorted breakpoints (also exact).
  5. Steps begin at zero weights, not on a random subset of the rows (heuristic 3); the tolerance of CG follows what a
     step is about to gain (CG_LOOSE in tolerances.py) in place of heuristic 2's two values.  Where LIBLINEAR's rule for
-    the gradient ends the run CG also ends as LIBLINEAR's, and a step is at most 1.
+    the gradient ends steps without a matrix of the features CG also ends as LIBLINEAR's, and a step is at most 1.
  6. Where a dual point exists, epochs of coordinate descent come first (Section 4.1's "inexpensive method") and take
     turns with Newton steps (shared/contest.py).  Where few rows are active, least squares on them is solved by a
     factorised system of that many unknowns, once conjugate gradients have cost as much; of at most GRAM_BELOW rows in

@@ -41,7 +41,7 @@ def test_the_rule_of_the_gradient_goes_on_to_a_gap_that_needs_no_warning():
     assert result.status.converged and certificate.gap <= SLOW_MIN_GAP
 
 
-def test_steps_are_liblinears_and_the_rest_of_the_budget_is_theirs_where_its_rule_ends_the_run():
+def test_steps_are_at_most_1_and_have_the_rest_of_the_budget_where_the_rule_of_the_gradient_ends_the_run():
     result, _ = solved(2, 100.0)
     X, t = uneven()
     y = np.where(t > 0.0, 1.0, -1.0)

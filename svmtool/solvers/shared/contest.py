@@ -17,8 +17,7 @@ gets turns, in counted work (nanoseconds of one core of 2024), which depends on 
 The stopping criteria are the same for all candidates (`Contest.record`): the requested duality gap; or LIBLINEAR's
 criterion, with a certified relative duality gap of RULE_MIN_GAP where features or rows are few, elsewhere of
 SLOW_MIN_GAP if it is that of -s 2 or 11 for the gradient, which may be small far from the minimum.  Once LIBLINEAR's
-criterion holds, the further work is limited (Monitor.liblinear_ends), and all of it Newton steps if it is about the
-gradient.
+criterion holds, the further work is limited (Monitor.liblinear_ends); Newton steps then end -s 2 and 11 alone.
 """
 
 from __future__ import annotations
@@ -72,6 +71,10 @@ FIRST_EVALUATION, REMAINING_SHARE, MIN_BETWEEN, MAX_BETWEEN = 4.0, 0.8, 2.0, 0.5
 # in so many of all, over which its fall is measured
 SMOOTHING, RECENT = 0.9, 4
 FIRST_PRODUCTS = 10  # most of the first direction from zero weights; usual number up to a rule for the gradient
+# Conjugate gradients by_rule end, far from the minimum, after a product that gains less than this share of the mean:
+# LIBLINEAR's.  Counted work of 24 runs of -s 2 on eight sets .96 (.66 to 1.18), of 76 on generated wide ones .91; one
+# of these took 25 times as much before steps were at most 1
+MIN_GAIN = 0.5
 BETTER = 0.999  # factor of the least gap that counts as a smaller one
 # Multiplier rounds: sigma at first, per unit of the slacks, less (at least 1) with more than SIGMA_FEATURES features,
 # and its growth; a round ends when the gradient is small relative to the coming change of multipliers
@@ -150,7 +153,7 @@ class Contest:
 
     @property
     def ending(self) -> bool:
-        """Whether LIBLINEAR's rule for the gradient has held: the rest of the budget is for steps that lower it."""
+        """Whether the rule of -s 2 or 11 has held: the rest of the budget is for steps that lower the gradient."""
         return self.rule.gradient is not None and self.monitor.work_left < np.inf
 
     @property
@@ -373,11 +376,14 @@ class NewtonSteps:
 
     @property
     def by_rule(self) -> bool:
-        """Whether LIBLINEAR's rule for the gradient ends the run, so that steps are like LIBLINEAR's.
+        """Whether LIBLINEAR's rule for the gradient ends steps without a matrix of the features.
 
-        Far from the minimum of wide rows more exact directions, and steps longer than 1, leave few rows active.
+        Their directions end as LIBLINEAR's (MIN_GAIN), and they are at most 1: longer ones may leave few rows active.
+        On 68 runs of -s 2 and 12 with many features the limit takes .94 of the counted work, .04 in one and .8 to 1.3
+        in the others; with a matrix of the features (27 runs) it took 1.1 times as much, 3.4 times at worst.
         """
-        return self.contest.monitor.gap is None and self.contest.gradient_tol > 0.0
+        c = self.contest
+        return not (self.features or self.rounds) and c.monitor.gap is None and c.gradient_tol > 0.0
 
     def begin(self, epochs: Epochs) -> None:
         """Begin a turn: at the last point, or at that of epochs where it is better."""
@@ -437,7 +443,7 @@ class NewtonSteps:
         p = self._direction(f, g, end - self.work)
         c.monitor.uses(f"{'multiplier rounds: ' if self.rounds else ''}Newton steps by {o.way}")
         self.t = o.line_search(p)
-        if self.by_rule and not self.features:
+        if self.by_rule:
             self.t = min(self.t, 1.0)
         o.step(self.t, p)
         self.exact = self.exact and abs(self.t - 1.0) <= 1e-9
@@ -502,8 +508,8 @@ class NewtonSteps:
             cap = min(most, rest / max(o.product_cost, 1.0) + 1.0)
             if few:  # no longer than a system of the rows
                 cap = min(cap, max(o.face_cost / max(o.product_cost, 1.0), FIRST_PRODUCTS) + 1.0)
-            # far from the minimum LIBLINEAR's end: a product gains less than half of the mean of all
-            min_gain, ended = 0.5 * tolerance / CG_LOOSE if self.by_rule else 0.0, c.monitor.ended
+            min_gain = MIN_GAIN * tolerance / CG_LOOSE if self.by_rule else 0.0
+            ended = c.monitor.ended
             p, self.products, reached = o.newton_direction(g, "cg", tolerance, int(cap), ended, min_gain)
             self.exact = reached and tolerance == CG_TIGHT
             work = (self.products + 1) * o.product_cost
