@@ -33,6 +33,10 @@ class Slower:
         self.cost, self._target_gap, self._gap = cost, target_gap, gap
         self._next, self._work = 0.5 * cost, 0.0
 
+    def unknown(self, work: float) -> float:
+        """Work from `work` on until the next decision can be made."""
+        return max(self._next - work, 0.0)
+
     def shown(self, work: float, gap: float) -> bool:
         """Return the decision after `work`, in the unit of the cost, which has led to this gap."""
         if work < self._next:

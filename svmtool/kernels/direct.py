@@ -22,13 +22,15 @@ of them without an end in 15 s, take 0.1 s to 0.6 s, 20 s in all, and every gap 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from svmtool import limits
 from svmtool.coordinate.hinge import STARTUP_VISITS
 from svmtool.data.replicated import RepeatedRows
 from svmtool.kernels.decomposition import Decomposition, largest
-from svmtool.kernels.problems import KernelProblem, Svr
+from svmtool.kernels.problems import KernelProblem, Points, Svr
 from svmtool.kernels.whole import kernel_matrix
 from svmtool.limits import EndedError
 from svmtool.linalg.systems import CALLS_NS, MAX_DENSE_WORK, VISIT_NS, restore_sum
@@ -66,18 +68,18 @@ def cost(problem: KernelProblem) -> float:
     return min(faces, primal_cost(problem))
 
 
-def go_to_minimum(state: Decomposition) -> tuple[bool, bool]:
+def go_to_minimum(state: Decomposition, enough: Callable[[float, float], bool]) -> tuple[bool, bool]:
     """Set the state to the direct solution, of finite cost, if it is better.
 
-    Returns whether the state has changed, and whether it is the minimum to within round-off.
-    EndedError leaves the state unchanged.
+    enough: whether a violation and a relative gap end the run.  Returns whether the state has changed, and whether it
+    is the minimum to within round-off.  EndedError leaves the state unchanged.
     """
     start, least = state.kept, state.value()
     try:
         a = primal_minimum(state.problem) if primal_possible(state.problem) else None
         if a is not None:
             state.go_to(a)
-        at_minimum = Face(state).minimise()
+        at_minimum = Face(state).minimise(enough)
     except EndedError:
         state.restore(start)
         raise
@@ -103,6 +105,16 @@ def primal_cost(problem: KernelProblem) -> float:
     copies = len(problem.y) // max(problem.n, 1)
     step = step_cost(RepeatedRows(problem.rows.with_bias(1.0), copies))
     return power_interior.USUAL_STEPS * step / VALUE_NS
+
+
+def pair_values(points: Points, nu: float, sizes: np.ndarray) -> np.ndarray:
+    """`primal_cost` of pairs of classes of `sizes` rows (i8), f8; inf where there is none.  nu: of nu-SVMs, else 0."""
+    rows, found = points.rows, np.full(len(sizes), np.inf)
+    if points.kernel.kind != LINEAR or rows is None or nu or not 0 < rows.d < GRAM_BELOW:
+        return found
+    with_bias, (different, at) = RepeatedRows(rows.with_bias(1.0), 1), np.unique(sizes, return_inverse=True)
+    steps = np.array([step_cost(with_bias, like=size) for size in different.tolist()])
+    return (power_interior.USUAL_STEPS / VALUE_NS * steps)[at]
 
 
 def primal_minimum(problem: KernelProblem) -> np.ndarray | None:
@@ -162,15 +174,15 @@ class Face:
         self._sums = [(e, float(e @ p.start)) for e in (np.where(side, p.y, 0.0) for side in state.signs)]
         self._K = None if _linear(p) else kernel_matrix(p.points)
 
-    def minimise(self) -> bool:
-        """Step until only round-off is left; return False if other steps may do better or these take too long.
+    def minimise(self, enough: Callable[[float, float], bool]) -> bool:
+        """Step until `enough`, or only round-off is left; return False if other steps may do better or these take long.
 
         The state is then the one with the smallest gap.
         """
         state, idle, exact, tiny = self.state, 0, False, self.state.problem.floor
         least, lowest, best, began, value = np.inf, np.inf, state.a, np.inf, np.inf
         while self._work_left >= 0.0:
-            _, rho, r = state.certify()
+            violation, rho, r = state.certify()
             value, gap = state.value_and_gap(rho, r)
             nearer = gap < SUFFICIENT_DECREASE * least or value < lowest - VALUE_RTOL * max(abs(lowest), tiny)
             idle = 0 if nearer else idle + 1
@@ -182,7 +194,7 @@ class Face:
             if gap < least:
                 least, best = gap, state.a
             exact = least <= DUAL_RTOL * max(abs(value), tiny)
-            if idle >= STALL_STEPS or exact:
+            if idle >= STALL_STEPS or exact or enough(violation, state.problem.relative(gap - value, -value)):
                 break
             state.go_to(self._minimum(np.flatnonzero(face)))
         if state.a is not best:

@@ -135,16 +135,20 @@ class WholeDescent:
         m = len(problem.y)
         return m <= MAX_WHOLE_VARIABLES and rows_in_memory(m, cache_mb, size) >= min(MIN_STORED_ROWS, problem.n)
 
-    def run(self, tolerance: float) -> bool:
-        """Step to a violation of `tolerance`, with a limit of steps in all; return whether a changed."""
+    def run(self, tolerance: float, most: float = np.inf) -> bool:
+        """Step to a violation of `tolerance`, with a limit of steps in all; return whether a changed.
+
+        most: values of kernel rows after which steps end before.
+        """
         state, p = self.state, self.state.problem
         self.a, self.F = state.a[self.filled], state.F[self.filled]
         steps, taken = Steps(self, self.diagonal, self.buffer, self.places), 0
         remaining = WHOLE_STEPS_EACH * min(len(p.y), SET_SIZE)
         if not state.single:
             remaining = max(remaining, MANY_VALUES // self.l)
+        last = int(min(max(most / self.l, 1.0), remaining))
         while True:
-            taken += steps(tolerance, remaining - taken)
+            taken += steps(tolerance, last - taken)
             wanted = int(steps.wanted[0])
             if wanted < 0 or self.count == self.max_rows:
                 break

@@ -123,11 +123,12 @@ class _Problem:
     cache_mb  memory for rows of the kernel matrix, in MB
     options   of the solver
     beside    problems of the same run, this one included
+    spent     values of kernel rows that steps which did not solve it have cost before
     floor     least value that gaps are relative to; above 0 if w = 0 can be optimal
     """
 
     cache_mb = 100.0
-    beside = 1
+    beside, spent = 1, 0.0
     options = NO_OPTIONS
     floor = 0.0
     at_zero: tuple[float, float, float] | None = None  # certify.kernel.value_at_zero, once computed

@@ -45,16 +45,16 @@ def by_rows(rows: Rows) -> bool:
     return rows.have_kernel and rows.n < rows.d
 
 
-def step_cost(rows: Rows, l1: bool = False) -> float:
-    """Approximate nanoseconds of a step, by the costs in linalg/systems.py."""
-    length, d, n = rows.nnz / max(rows.n, 1), float(rows.d), float(rows.n)
-    calls = INTERIOR_ROW_NS * n + systems.CALLS_NS
-    if by_rows(rows):
+def step_cost(rows: Rows, l1: bool = False, like: int | None = None) -> float:
+    """Approximate nanoseconds of a step, by the costs in linalg/systems.py; with so many rows `like` these if given."""
+    length, d, n = rows.nnz / max(rows.n, 1), float(rows.d), float(rows.n if like is None else like)
+    calls, nnz = INTERIOR_ROW_NS * n + systems.CALLS_NS, length * n
+    if rows.have_kernel and n < d:
         square = systems.FACTOR_NS * n + systems.COPY_NS + systems.GRAM_NS * length / (1 if l1 else USUAL_STEPS)
         products = INTERIOR_PRODUCTS * (1.0 + 2.0 * REFINEMENTS)
-        return calls + systems.VISIT_NS * rows.nnz * products + square * n * n
+        return calls + systems.VISIT_NS * nnz * products + square * n * n
     products = INTERIOR_PRODUCTS + 0.5 * length / rows.gram_entries
-    return calls + systems.VISIT_NS * rows.nnz * products + systems.FACTOR_NS * d**3 + systems.COPY_NS * d * d
+    return calls + systems.VISIT_NS * nnz * products + systems.FACTOR_NS * d**3 + systems.COPY_NS * d * d
 
 
 class PowerInterior(Path):

@@ -62,8 +62,13 @@ METHODS = {
 
 
 def plan(problem: KernelProblem, rule: Rule, start: np.ndarray | None = None) -> Plan:
-    """Choose how the run begins: steps among all variables if there are not many, and memory for some kernel rows."""
+    """Choose how the run begins: steps among all variables if there are not many, and memory for some kernel rows.
+
+    Steps with other problems that have cost as much as the direct solution are followed by this.
+    """
     m, held = len(problem.y), rows_in_memory(len(problem.y), problem.cache_mb)
+    if problem.spent and problem.spent >= direct.cost(problem):
+        return Plan("direct", "steps beside other pairs of classes have cost as much")
     if m > MAX_WHOLE_VARIABLES:
         return Plan("sets", f"{m} variables, more than {MAX_WHOLE_VARIABLES}")
     if not WholeDescent.fits(problem, problem.cache_mb):
@@ -122,8 +127,7 @@ class _Run:
         if monitor.gap is not None and self.at_zero <= primal <= self.allowed:
             # as good as w = 0 to within round-off, and the dual value shows that nothing is better
             self.relative = min(self.relative, self.problem.relative(self.at_zero, dual))
-        wanted = SLOW_MIN_GAP if self.ruled else monitor.gap
-        close = wanted is not None and self.relative <= wanted  # as certified: in double precision
+        close = self._close(self.relative)  # as certified: in double precision
         done = violation <= eps or close
         doubtful = close or state.error() > (NEGLIGIBLE_ERROR * eps if done else MISLEADING_ERROR * violation)
         if not state.exact and (not self.moved or doubtful):
@@ -150,8 +154,20 @@ class _Run:
             status = STEPS
         if status is not None:
             return self._best(status)
-        self.moved = self.steps.take(violation)
+        most = self.max_work - self.steps.work
+        if self.slower is not None and not self.ruled:
+            most = min(most, self.slower.unknown(self.steps.work))
+        self.moved = self.steps.take(violation, most)
         return None
+
+    def _close(self, relative: float) -> bool:
+        """Whether a relative gap is the one that ends the run."""
+        wanted = SLOW_MIN_GAP if self.ruled else self.monitor.gap
+        return wanted is not None and relative <= wanted
+
+    def _enough(self, violation: float, relative: float) -> bool:
+        """Whether a violation and a relative gap end the run without more."""
+        return self._close(relative) or (violation <= self.eps and relative <= SLOW_MIN_GAP)
 
     def ended(self) -> KernelResult:
         """The result after a limit within a round."""
@@ -217,6 +233,7 @@ class _Run:
         work, why = self.steps.work, "it is cheaper than the SMO steps done and those still expected"
         if self.ruled:
             wanted, why = work + self.slower.cost <= self.max_work, "the rule of -e holds with a poor certificate"
+            wanted = wanted or self.gap - self.value > self.allowed  # worse than w = 0: a second method would follow
         else:
             wanted = self.method == "direct" or self.slower.shown(work, violation if self.eps > 0.0 else self.relative)
         if still and not wanted:
@@ -226,7 +243,7 @@ class _Run:
         self.steps.work += self.slower.cost
         self.slower, self.moved = None, True
         self.progress = Progress(base.STALL_ROUNDS, base.STALL_ROUNDS)  # only round-off is left
-        changed, self.at_minimum = direct.go_to_minimum(self.state)
+        changed, self.at_minimum = direct.go_to_minimum(self.state, self._enough)
         if changed:
             self.monitor.uses(METHODS["direct"], why)
         return changed
@@ -248,12 +265,12 @@ class _Steps:
         if method in ("whole", "direct") and fits:
             self.whole = WholeDescent(state, cache_mb)
 
-    def take(self, violation: float) -> bool:
-        """Take the steps of a round; return whether any variable has moved."""
+    def take(self, violation: float, most: float) -> bool:
+        """Take the steps of a round, of at most `most` values; return whether any variable has moved."""
         state, eps, whole, by = self.state, self.eps, self.whole, self.whole or self.pairs
         before = by.work
         if whole is not None:
-            moved = whole.run(max(EPS_SHARE * eps, VIOLATION_SHARE * violation if eps == 0.0 else 0.0))
+            moved = whole.run(max(EPS_SHARE * eps, VIOLATION_SHARE * violation if eps == 0.0 else 0.0), most)
             self.hard = whole.hard and self.fits_double
             if not moved or whole.full:
                 self.whole, moved = None, True

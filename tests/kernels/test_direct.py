@@ -15,7 +15,7 @@ from svmtool.kernels.decomposition import Decomposition
 from svmtool.kernels.problems import CSvc, EpsilonSvr, NuSvc, NuSvr, OneClass, Points
 from svmtool.models.kernel_functions import LINEAR, RBF, Kernel
 from svmtool.solvers import alfpgm
-from svmtool.solvers.shared.base import ITERATIONS, Monitor
+from svmtool.solvers.shared.base import ITERATIONS, Monitor, Rule
 
 
 def rounding(C: float) -> float:
@@ -67,7 +67,7 @@ def problem_of(kind: str, C: float, sparse: bool = True, kernel: int = LINEAR, n
 @pytest.mark.parametrize("kind", ["c-svc", "epsilon-svr", "nu-svc", "nu-svr", "one-class"])
 def test_a_run_takes_few_rounds_whatever_the_cost(kind, C, sparse):
     """Steps of pairs alone take thousands: their number grows with the cost and with the condition of the features."""
-    found = run(registry.solver_of(alfpgm), problem_of(kind, C, sparse), Monitor(max_iter=60), 1e-3)
+    found = run(registry.solver_of(alfpgm), problem_of(kind, C, sparse), Monitor(rounding(C), max_iter=60), 0.0)
     assert found.status is not ITERATIONS and found.gap <= rounding(C)
 
 
@@ -75,7 +75,17 @@ def test_a_run_takes_few_rounds_whatever_the_cost(kind, C, sparse):
 def test_faces_alone_lead_to_the_minimum_of_a_nearly_singular_kernel(kind):
     state = Decomposition(nearly_singular(kind), 10.0)
     state.certify()
-    changed, _ = direct.go_to_minimum(state)
+    changed, _ = direct.go_to_minimum(state, lambda *_: False)
     _, rho, r = state.certify()
     value, gap = state.value_and_gap(rho, r)
     assert changed and state.problem.relative(gap - value, -value) <= 1e-7
+
+
+def test_a_problem_begins_directly_once_steps_beside_others_have_cost_as_much():
+    problem = problem_of("c-svc", 1.0)
+    costs = direct.pair_values(problem.points, 0.0, np.array([problem.n, 2 * problem.n, problem.n]))
+    assert costs[0] == costs[2] == pytest.approx(direct.cost(problem)) and costs[1] > costs[0]
+    assert np.all(direct.pair_values(problem.points, 0.5, np.array([problem.n])) == np.inf)  # nu has two sums
+    for spent, method in (0.0, "whole"), (0.5, "whole"), (1.0, "direct"):
+        problem.spent = spent * direct.cost(problem)
+        assert alfpgm.plan(problem, Rule()).method == method

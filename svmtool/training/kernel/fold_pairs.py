@@ -72,7 +72,7 @@ def _held(pairs: ClassPairs, k: int, fitting: Fitting, order: np.ndarray, starts
         if nu and not 1.0 <= 0.5 * nu * (n + m) <= min(n, m):  # infeasible, or without losses
             return None
         counts, first_one = np.array([[n, m]]), np.zeros(1, np.int64)
-        limits = fused_pairs.limits_of(counts, np.array([costs]), nu, lambda _: np.diag(K)[inside])
+        limits = fused_pairs.limits_of(points, counts, np.array([costs]), nu, lambda _: np.diag(K)[inside])
         own, cross, others = block(mine, mine), block(mine, theirs), block(theirs, theirs)
         folds = len(pairs.pairs) * max(1, len(K) // max(1, len(outside)))
         alpha, gradient, out = results = np.zeros(n + m), np.zeros(n + m), np.zeros(loops.PAIR_FIELDS)
@@ -80,7 +80,7 @@ def _held(pairs: ClassPairs, k: int, fitting: Fitting, order: np.ndarray, starts
             own, cross, others, counts[0, 1:], first_one, first_one, first_one, limits, results, s, folds,
             points.kernel.positive,
         )(0)  # fmt: skip
-        why, rounds, value, gap, relative, _, rho, r = out.tolist()
+        why, rounds, value, gap, relative, _, rho, r, _ = out.tolist()
         if why == loops.UNSOLVED or not gap - value <= max(limits[0, 3], 0.0):
             return None
         status = ENDS[int(why)]

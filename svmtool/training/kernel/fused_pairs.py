@@ -7,7 +7,8 @@ difference to the gradients, which are sums over the kernel values from the resu
 certify/kernel.py; all are computed if that would increase a gap by much: to certify pairs one by one took 1.3 to 2.9
 times as long (13 sets, 3 to 26 classes).
 Pairs that are worse than w = 0 are verified as single ones, and may get better constants.  Pairs that are not accepted,
-and those that a limit on steps has left open, are solved alone.
+and those that a limit on steps has left open, are solved alone: directly (kernels/direct.py), where steps have cost as
+much as that does.
 --max-iter counts checks of all variables, as for a single pair; pairs that it ends keep their verified results.
 """
 
@@ -28,9 +29,9 @@ from svmtool.certify.kernel import MAX_WIDENING, MIN_LATE_ROWS, SEED
 from svmtool.compiled.loops.kernel import class_pair_loops as loops
 from svmtool.compiled.threads import run_blocks
 from svmtool.data.row_storage import draw_rows
-from svmtool.kernels.direct import START_VALUES
+from svmtool.kernels import direct
 from svmtool.kernels.least_squares import direct_solution
-from svmtool.kernels.problems import floor_of, relative
+from svmtool.kernels.problems import Points, floor_of, relative
 from svmtool.kernels.results import KernelResult
 from svmtool.kernels.tiles import Double, Tiles, tiles_of
 from svmtool.params import Settings, tolerance
@@ -62,7 +63,7 @@ class Batch(ABC):
     """The pairs of one training set that are solved together.
 
     partners    for each class the following classes, i8, with which it has a pair of few rows
-    limits      f8 (pairs, 4): see limits_of
+    limits      f8 (pairs, 5): see limits_of
     alpha, gradient  f8[rows of all pairs], see ClassPairs.starts: solutions, and Qa + p
     out         f8 (pairs, FIELDS): see the loop
     done        bool[pairs]: whether the steps of a pair have ended
@@ -150,7 +151,7 @@ class Batch(ABC):
             return
         seconds = time.perf_counter() - self.fitting.started
         for k in finished.tolist():
-            _, rounds, value, gap, relative, violation, _, _ = self.out[k].tolist()
+            _, rounds, value, gap, relative, violation, *_ = self.out[k].tolist()
             self.fitting.report(
                 seconds=seconds, iteration=int(rounds), objective=gap - value, bound=-value, gap=relative,
                 violation=violation, label=self.of.label(k), method=METHOD, why=self.why,
@@ -220,7 +221,7 @@ class Batch(ABC):
         """`solved` of the pairs lo .. hi - 1."""
         starts = self.of.starts[lo : hi + 1]
         rows = slice(starts[0], starts[-1])
-        why, rounds, value, claimed, gap, violation, rho, r = self.out[lo:hi].T
+        why, rounds, value, claimed, gap, violation, rho, r, spent = self.out[lo:hi].T
         limits, nothing = self.limits[lo:hi], np.zeros(hi - lo)
         of = self._prepared(certifier.Pairs(
             self.of.counts[lo:hi], limits[:, :2], limits[:, :2], nothing, limits[:, 2], rho + 0.0, r + 0.0,
@@ -238,7 +239,7 @@ class Batch(ABC):
         columns = into.columns[lo:hi]
         for name, column in {
             **found._asdict(), "rho": of.rho, "r": of.r, "value": value, "claimed": gap, "root": root, "rounds": rounds,
-            "why": why, "bounded": bounded, "share": share, "told": self.what and of.upper[:, 0] == of.upper[:, 1],
+            "why": why, "spent": spent, "bounded": bounded, "share": share, "told": self.what and of.upper[:, 0] == of.upper[:, 1],
         }.items():  # fmt: skip
             columns[name] = column
         alone = {k: into.result(k) for k in (lo + np.flatnonzero(single & known)).tolist()}
@@ -334,7 +335,7 @@ def steps(
     max_rounds = sys.maxsize if s.stopping.max_iter is None else min(s.stopping.max_iter, sys.maxsize)
     # of an indefinite kernel the optimum may be worse than w = 0
     poor_gap, polished_gap = (CONFIRMED_GAP, SLOW_MIN_GAP) if positive else (np.inf, np.inf)
-    nu, polish = nu_of(s), START_VALUES / beside
+    nu, polish = nu_of(s), direct.START_VALUES / beside
     p = 0.0 if nu else -1.0
 
     def finish(first: int) -> int:
@@ -343,19 +344,23 @@ def steps(
     return finish
 
 
-def limits_of(counts: np.ndarray, costs: np.ndarray, nu: float, diagonal: Callable[[int], np.ndarray]) -> np.ndarray:
-    """f8 (pairs, 4): bounds of either class, the floor of gaps, and the largest primal value by rule 1 of verify.py.
+def limits_of(
+    points: Points, counts: np.ndarray, costs: np.ndarray, nu: float, diagonal: Callable[[int], np.ndarray]
+) -> np.ndarray:
+    """f8 (pairs, 5), of each pair, whose rows are of `points`: bounds of either class, the floor of gaps, the largest
+    primal value by rule 1 of verify.py, and for how many values of kernel rows steps may last: the direct solution's.
 
     counts, costs (pairs, 2): rows of either class, and the cost of a row.  nu: of nu-SVMs; 0: C-SVMs.  diagonal: gives
     K(x, x) of the rows of a pair.
     """
+    most = direct.pair_values(points, nu, counts.sum(axis=1))
     if nu > 0.0:
         sums = 0.5 * nu * counts.sum(axis=1)
         upper = np.where(sums < 1.0, 2.0, 1.0)
         floors = [floor_of(diagonal(k), 2.0 * max(total, 1.0)) for k, total in enumerate(sums.tolist())]
-        return np.stack((upper, upper, floors, floors), axis=1)
-    found = np.zeros((len(counts), 4))
-    found[:, :2], found[:, 3] = costs, (1.0 + VALUE_RTOL) * (2.0 * (counts * costs).min(axis=1))  # of P(w = 0)
+        return np.stack((upper, upper, floors, floors, most), axis=1)
+    found = np.zeros((len(counts), 5))
+    found[:, :2], found[:, 4], found[:, 3] = costs, most, (1.0 + VALUE_RTOL) * (2.0 * (counts * costs).min(axis=1))  # of P(w = 0)
     return found
 
 
@@ -367,7 +372,7 @@ class Hinges(Batch):
         self.what = "C" if self.nu else "nu"
         self.linear = 0.0 if self.nu else -1.0
         diagonal = self.points.diagonal() if self.nu else np.zeros(0)
-        self.limits = limits_of(of.counts, self.costs, self.nu, lambda k: diagonal[of.rows(k)])
+        self.limits = limits_of(self.points, of.counts, self.costs, self.nu, lambda k: diagonal[of.rows(k)])
         super().run()
 
     def _strip(self, i: int, some: np.ndarray, cross: np.ndarray) -> int:
@@ -480,7 +485,7 @@ class Squares(Batch):
             why = AT_OPTIMUM if found <= ROUNDOFF_GAP else loops.UNSOLVED
         rows = slice(*self.of.starts[k : k + 2])
         self.alpha[rows], self.gradient[rows] = c * y, 0.5 * c * y / cost - y * F
-        self.out[k] = why, 1.0, -dual, gap, found, violation, 0.0 - bias, 0.0
+        self.out[k] = why, 1.0, -dual, gap, found, violation, 0.0 - bias, 0.0, 0.0
 
     def _own_terms(self) -> np.ndarray | float:
         return 0.5 * self.alpha / np.repeat(self.costs.ravel(), self.of.counts.ravel())

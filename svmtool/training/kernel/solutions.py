@@ -16,10 +16,11 @@ from svmtool.training.kernel.verify import NO_MEANING
 ENDS = (None, RULE, GAP, ITERATIONS, OPTIMAL, INDEFINITE)
 OPEN, AT_OPTIMUM, PROVEN = 0, ENDS.index(OPTIMAL), ENDS.index(INDEFINITE)
 # Of a problem: multipliers and value of the programme, and the gap by its solver; what the certifier found in the
-# programme; the root of the scale of its decision function, the coefficients at bounds, and the share that is reported.
+# programme; the root of the scale of its decision function, the coefficients at bounds, and the share that is reported;
+# the values of kernel rows that steps with other problems have cost.
 COLUMNS = np.dtype([
     *((name, np.float64) for name in ("rho", "r", "value", "claimed", "primal", "dual", "violation", "gap", "root")),
-    *((name, np.int64) for name in ("rounds", "why", "bounded")), ("share", np.float64), ("told", bool),
+    *((name, np.int64) for name in ("rounds", "why", "bounded")), ("share", np.float64), ("spent", np.float64), ("told", bool),
 ], align=True)  # fmt: skip
 
 
@@ -103,7 +104,7 @@ class Solutions(Sequence[Solved]):
         return found
 
     def _made(self, k: int) -> Solved:
-        rho, _, value, _, primal, dual, violation, gap, root, _, _, bounded, _, _ = self.columns[k].item()
+        rho, _, value, _, primal, dual, violation, gap, root, _, _, bounded, *_ = self.columns[k].item()
         report = next(self._reports(slice(k, k + 1)))
         function = DecisionFunction(self.coef[self._rows(k)], rho * root, root * value * root, root, bounded, report)
         certificate = Certificate(function.scaled(primal), function.scaled(dual), violation)

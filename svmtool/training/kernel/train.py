@@ -249,7 +249,7 @@ def one_vs_one(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None)
 
     labels = [pairs.label(k) if len(pairs.pairs) > 1 else None for k in unsolved]
     sizes = pairs.counts[unsolved].sum(axis=1).tolist()
-    others = fitting.solve_several(task, sizes, labels, pairs.row_mb)
+    others = fitting.solve_several(task, sizes, labels, pairs.row_mb, solved.columns["spent"][unsolved])
     for k, done in zip(unsolved, others, strict=True):
         solved[k] = done
     lacking, sigmoids = "", None

@@ -18,7 +18,8 @@ from svmtool.compiled.loops.kernel.working_set_loops import (
 )
 from svmtool.tolerances import SUM_ROUNDOFF
 
-PAIR_FIELDS = 8  # of a pair: status, rounds, 1/2 a'Qa + p'a, P - D, relative gap, KKT violation, rho, r
+# of a pair: status, rounds, 1/2 a'Qa + p'a, P - D, relative gap, KKT violation, rho, r, steps times variables
+PAIR_FIELDS = 9
 # status of a pair: not solved (steps or round-off); violation; gap; round limit
 UNSOLVED, BY_RULE, BY_GAP, BY_LIMIT = range(4)
 MAX_ROUNDS = 60  # most rounds, each of which examines all variables
@@ -211,7 +212,7 @@ def solve_pair(
     level = work[9 * l + 5 * LANES : 9 * l + 6 * LANES]
     begin_pair(own, cross, others, n, width, column, at, m, base, total, limits, y, upper, a, diagonal, K, place, l)
     taken = rounds = 0
-    max_steps = STEPS_EACH * int(l)
+    max_steps = int(min(float(STEPS_EACH * int(l)), limits[4] / float(l)))
     why = UNSOLVED
     least = smallest = inf  # violation; relative gap since the rule of -e holds, at nearest_a
     poor = ruled = ended = False
@@ -230,7 +231,7 @@ def solve_pair(
                     why = BY_RULE
                 elif not ruled:
                     ruled = True
-                    max_steps = min(max_steps, 2 * taken + int(polish / l))
+                    max_steps = min(STEPS_EACH * int(l), 2 * taken + int(polish / l))
         if why == UNSOLVED and rounds >= max_rounds:
             why = BY_LIMIT
         ended = why != UNSOLVED or rounds >= MAX_ROUNDS or taken >= max_steps or not violation < least
@@ -256,8 +257,7 @@ def solve_pair(
             if wanted[0] < 0:
                 break
             lay_row(uint64(wanted[0]), own, cross, others, n, width, column, at, m, base, K, place, l)
-    out[to] = why
-    out[to + 1] = rounds
+    out[to], out[to + 1], out[to + 8] = why, rounds, taken * int(l)
     return (taken + 1) * int(l)
 
 
@@ -279,9 +279,9 @@ def class_pairs(
     many steps again and `polish` / l, and the point of the smallest gap is the solution.  With nu (n + m) / 2 < 1 no a
     reaches its bound: then rho and r are those of the nearest rows, as in KernelProblem.without_losses.  own (n, n): K
     of class i; cross (n, width): K between i and the others, side by side.  Other class q has m = sizes[q] rows from
-    columns[q] on, and its K (m, m) at blocks[starts[q]].  Its pair is number k = places[q]: limits[4 k ..] has the
-    costs of a row of i and of q, the least value that gaps are relative to (0: the primal value), and the limit of the
-    primal value; from begins[q] on, alpha and gradient receive the solution and Qa + p, computed from a at the end; and
+    columns[q] on, and its K (m, m) at blocks[starts[q]].  Its pair is number k = places[q]: limits[5 k ..] has the
+    costs of a row of i and of q, the least value that gaps are relative to (0: the primal value), the limit of the
+    primal value, and that of steps times variables; from begins[q] on, alpha and gradient receive the solution and Qa + p, computed from a at the end; and
     out (pairs, FIELDS) the results.  Returns how many problems are done, after about `max_work` steps times variables.
     work: 9 l + 6 LANES + l l numbers; lines: l, with l = n + m + 2 LANES of the largest; wanted: 1.
     """
@@ -295,7 +295,7 @@ def class_pairs(
         side = n + m + LANES + LANES
         K = work[9 * side + 6 * LANES :]
         spent += solve_pair(
-            own, cross, blocks, n, width, columns[q], starts[q], m, limits[4 * k : 4 * k + 4], p, total,
+            own, cross, blocks, n, width, columns[q], starts[q], m, limits[5 * k : 5 * k + 5], p, total,
             not 0.5 * nu * float(n + m) < total, eps, gap, poor_gap, polished_gap, polish, max_rounds, work,
             K, lines, wanted, out, k * PAIR_FIELDS,
         )  # fmt: skip
