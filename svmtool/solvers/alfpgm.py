@@ -233,7 +233,6 @@ class _Run:
         work, why = self.steps.work, "it is cheaper than the SMO steps done and those still expected"
         if self.ruled:
             wanted, why = work + self.slower.cost <= self.max_work, "the rule of -e holds with a poor certificate"
-            wanted = wanted or self.gap - self.value > self.allowed  # worse than w = 0: a second method would follow
         else:
             wanted = self.method == "direct" or self.slower.shown(work, violation if self.eps > 0.0 else self.relative)
         if still and not wanted:

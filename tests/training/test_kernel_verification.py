@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from kernel_models import table_of
 from kernel_suite import KERNELS, NORMAL, NU, random_data, run, text
 from sampling import pairs_in_turn
 
@@ -58,6 +59,20 @@ def test_a_minimum_near_that_of_zero_keeps_its_support_vectors(options, svm_trai
     data = "".join(f"{label} {line}\n" for label, line in zip(labels, lines, strict=True))
     status, out, err = svm_train(*options.split(), "--gap", "1e-3", "d", "m", data=data)
     assert status == 0 and kernel_model.read("m").total_sv > 10
+
+
+@pytest.mark.parametrize("options", ["-s 0", "-s 0 --gap 1e-3", "-s 3 -p 0.3"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_weak_signal_is_not_replaced_by_no_weights(options, classes, svm_train):
+    """Four rows of five in one class, rows alike: w = 0 is worse than the optimum by 1e-5, and no worse than where the
+    rule of -e ends; its decision values are all equal."""
+    rng = np.random.default_rng(2)
+    labels = np.where(np.arange(100) % 5, 0, 1 + np.arange(100) // 5 % (classes - 1))
+    X = rng.normal(size=(100, 4)) + 0.5 * (labels > 0)[:, None]
+    status, _, err = svm_train(*options.split(), "-t", 2, "-g", "1e-5", "d", "m", data=text(X, labels))
+    assert (status, err) == (0, "")
+    scores = kernel_model.read("m").decision_values(table_of(X))
+    assert np.all(np.ptp(scores, axis=0) > 1e-6)
 
 
 @pytest.mark.parametrize("options", ["-s 0 -c 100", "-s 3 -c 100", "-s 1 -n 0.3"])

@@ -15,7 +15,7 @@ from svmtool.compiled.threads import run_blocks
 from svmtool.kernels.problems import Norms, Points
 from svmtool.kernels.results import KernelResult
 from svmtool.kernels.tiles import tiles_of
-from svmtool.tolerances import MIB
+from svmtool.tolerances import MIB, SLOW_MIN_GAP
 from svmtool.training.kernel import fused_pairs
 from svmtool.training.kernel.dataset import ClassPairs, pair_problem
 from svmtool.training.kernel.fit import Fitting
@@ -81,7 +81,7 @@ def _held(pairs: ClassPairs, k: int, fitting: Fitting, order: np.ndarray, starts
             points.kernel.positive,
         )(0)  # fmt: skip
         why, rounds, value, gap, relative, _, rho, r, _ = out.tolist()
-        if why == loops.UNSOLVED or not gap - value <= max(limits[0, 3], 0.0):
+        if why == loops.UNSOLVED or not (gap - value <= max(limits[0, 4], 0.0) or relative <= SLOW_MIN_GAP):
             return None
         status = ENDS[int(why)]
         result = KernelResult(alpha, rho + 0.0, r + 0.0, value, relative, int(rounds), status, gradient)

@@ -229,9 +229,9 @@ class Batch(ABC):
         ))  # fmt: skip
         found = self._certificates(of)
         stationary = certifier.relative(found.primal, found.dual, nothing) <= verify.STATIONARY_RTOL
-        indefinite = stationary & (found.dual > limits[:, 3]) & (not self.points.kernel.positive)
+        indefinite = stationary & (found.dual > limits[:, 4]) & (not self.points.kernel.positive)
         why = np.where(indefinite & (why == loops.UNSOLVED) & (violation <= tolerance(self.s)), loops.BY_RULE, why)
-        sound = (found.primal <= limits[:, 3]) & (found.gap < np.inf)
+        sound = ((found.primal <= limits[:, 4]) | (found.gap <= SLOW_MIN_GAP)) & (found.gap < np.inf)
         kept, single = self._accepted(of, found, why, claimed, sound, indefinite)
         known = (why != loops.UNSOLVED) & self.done[lo:hi]
         root, bounded, share = self._functions(of)
@@ -334,12 +334,12 @@ def steps(
     gap = -1.0 if s.target is None else s.target
     max_rounds = sys.maxsize if s.stopping.max_iter is None else min(s.stopping.max_iter, sys.maxsize)
     # of an indefinite kernel the optimum may be worse than w = 0
-    poor_gap, polished_gap = (CONFIRMED_GAP, SLOW_MIN_GAP) if positive else (np.inf, np.inf)
+    polished_gap = SLOW_MIN_GAP if positive else np.inf
     nu, polish = nu_of(s), direct.START_VALUES / beside
     p = 0.0 if nu else -1.0
 
     def finish(first: int) -> int:
-        return call(n, width, p, nu, tolerance(s), gap, poor_gap, polished_gap, polish, max_rounds, first, MANY_VALUES)
+        return call(n, width, p, nu, tolerance(s), gap, polished_gap, polish, max_rounds, first, MANY_VALUES)
 
     return finish
 
@@ -347,8 +347,8 @@ def steps(
 def limits_of(
     points: Points, counts: np.ndarray, costs: np.ndarray, nu: float, diagonal: Callable[[int], np.ndarray]
 ) -> np.ndarray:
-    """f8 (pairs, 5), of each pair, whose rows are of `points`: bounds of either class, the floor of gaps, the largest
-    primal value by rule 1 of verify.py, and for how many values of kernel rows steps may last: the direct solution's.
+    """f8 (pairs, 5), of each pair, whose rows are of `points`: bounds of either class, the floor of gaps, for how many
+    values of kernel rows steps may last (the direct solution's), and the largest primal value by rule 1 of verify.py.
 
     counts, costs (pairs, 2): rows of either class, and the cost of a row.  nu: of nu-SVMs; 0: C-SVMs.  diagonal: gives
     K(x, x) of the rows of a pair.
@@ -358,9 +358,9 @@ def limits_of(
         sums = 0.5 * nu * counts.sum(axis=1)
         upper = np.where(sums < 1.0, 2.0, 1.0)
         floors = [floor_of(diagonal(k), 2.0 * max(total, 1.0)) for k, total in enumerate(sums.tolist())]
-        return np.stack((upper, upper, floors, floors, most), axis=1)
+        return np.stack((upper, upper, floors, most, floors), axis=1)
     found = np.zeros((len(counts), 5))
-    found[:, :2], found[:, 4], found[:, 3] = costs, most, (1.0 + VALUE_RTOL) * (2.0 * (counts * costs).min(axis=1))  # of P(w = 0)
+    found[:, :2], found[:, 3], found[:, 4] = costs, most, (1.0 + VALUE_RTOL) * (2.0 * (counts * costs).min(axis=1))  # of P(w = 0)
     return found
 
 
@@ -446,7 +446,7 @@ class Squares(Batch):
         self.shift = 0.0 if self.s.row.free_bias else 1.0
         total, uneven = np.array(((1.0, 1.0), (1.0, -1.0))) @ (self.of.counts * self.costs).T
         zero = total if self.shift else total - uneven / total * uneven
-        self.limits = np.column_stack((self.costs, np.zeros(len(zero)), (1.0 + VALUE_RTOL) * zero))
+        self.limits = np.column_stack((self.costs, np.zeros((len(zero), 2)), (1.0 + VALUE_RTOL) * zero))
         super().run()
 
     def _strip(self, i: int, some: np.ndarray, cross: np.ndarray) -> int:

@@ -4,12 +4,14 @@
    decomposition by pairs or a direct solution, unless it is theirs.  If that fails too the result is a multiple of the
    first one or w = 0, with a status that is not converged.
    If round-off ends a run, the second method's result is used if its gap is smaller.
-   Exception: a result by the rule of -e, of a type for which a = 0 is no dual point, stays, not converged (_keeps).
+   Exception: a converged result with a gap of at most SLOW_MIN_GAP stays, because decision values of w = 0 tell no rows
+   apart; one by the rule of -e stays, not converged, of a type for which a = 0 is no dual point (_keeps).
    Exception: a dual value above the primal value of w = 0 proves that the kernel matrix is not positive semidefinite.
    Then primal values have no meaning, and the result stays, as in LIBSVM, with a warning and without a gap.
    If no bound limits the sums of a nu type, rho and r are replaced by better ones (KernelProblem.without_losses).
 2. The statuses "optimal" and "gap" stay only if the certificate confirms them.  No status is converged without a finite
-   gap, or by the solver's own rule with a gap above SLOW_MIN_GAP if its own constants made it worse than w = 0.
+   gap, or by the solver's own rule with a gap above SLOW_MIN_GAP if its own constants made it worse than w = 0.  Where
+   that rule held, another result, or w = 0, with a gap of at most SLOW_MIN_GAP is converged by it.
 
 Results of a paper's algorithm are only certified (as_printed).
 """
@@ -117,7 +119,7 @@ def _verify(
         return _nothing(problem, result)
     if isinstance(problem, LpSvc):
         return _verify_lp(problem, result, target)
-    asked = -1.0 if target is None else target
+    asked, by_rule = -1.0 if target is None else target, result.status is base.RULE
     close = PRINTED_FACTOR * asked if target is not None else SAMPLE_FACTOR * CONFIRMED_GAP
     function, certificate = certified(problem, result, asked)
     ended = result.status in (base.TIME, base.INTERRUPTED, base.ITERATIONS, base.STEPS)
@@ -155,6 +157,8 @@ def _verify(
     allowed = wanted.get(name, SLOW_MIN_GAP if result.replaced else np.inf)
     if result.status.converged and not (gap <= allowed and gap < np.inf):
         result.status = base.POOR if result.status is base.RULE else base.PRECISION
+    if by_rule and result.status is base.PRECISION and gap <= SLOW_MIN_GAP:
+        result.status = base.RULE
     return function, result, certificate
 
 
@@ -198,13 +202,16 @@ def _smaller(problem: AnyProblem, result: KernelResult) -> Verified:
 
 
 def _keeps(problem: AnyProblem, result: KernelResult, certificate: Certificate) -> bool:
-    """Whether a result by the rule of -e stays though w = 0 is better: where a = 0 is no dual point, as for nu types.
+    """Whether a converged result stays though w = 0 is better.
 
-    There decision values have the right signs long before the margin pays for the losses.
+    It does with a gap of at most SLOW_MIN_GAP, because decision values of w = 0 tell no rows apart; and by the rule of
+    -e where a = 0 is no dual point, as for nu types: there decision values have the right signs long before the margin
+    pays for the losses.
     """
     without = isinstance(problem, KernelProblem) and bool(np.any(problem.start))
     numbers = result.rho, result.r, certificate.primal, certificate.dual
-    return result.status is base.RULE and without and _finite(result.alpha, *numbers)
+    kept = (without and result.status is base.RULE) or (result.status.converged and certificate.gap <= SLOW_MIN_GAP)
+    return kept and _finite(result.alpha, *numbers)
 
 
 def _bound(problem: AnyProblem, result: KernelResult, certificate: Certificate, proven: bool = True) -> float:

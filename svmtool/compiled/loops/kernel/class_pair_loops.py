@@ -196,11 +196,11 @@ def examine(F, a, y, upper, cut, used, p, reached, floor, level, out, at):
 
 @helper
 def solve_pair(
-    own, cross, others, n, width, column, at, m, limits, p, total, reached, eps, gap, poor_gap, polished_gap, polish,
-    max_rounds, work, K, place, wanted, out, to,
+    own, cross, others, n, width, column, at, m, limits, p, total, reached, eps, gap, polished_gap, polish, max_rounds,
+    work, K, place, wanted, out, to,
 ):  # fmt: skip
     """Solve one pair, see class_pairs; returns steps times variables.  a, F and y remain in `work`."""
-    floor, most_primal = limits[2], limits[3]
+    floor = limits[2]
     base = base_of(n, total)
     l = whole_lanes(base + m)  # noqa: E741
     cut = base + m if total == 0.0 else base
@@ -212,31 +212,28 @@ def solve_pair(
     level = work[9 * l + 5 * LANES : 9 * l + 6 * LANES]
     begin_pair(own, cross, others, n, width, column, at, m, base, total, limits, y, upper, a, diagonal, K, place, l)
     taken = rounds = 0
-    max_steps = int(min(float(STEPS_EACH * int(l)), limits[4] / float(l)))
+    max_steps = int(min(float(STEPS_EACH * int(l)), limits[3] / float(l)))
     why = UNSOLVED
     least = smallest = inf  # violation; relative gap since the rule of -e holds, at nearest_a
-    poor = ruled = ended = False
+    ruled = ended = False
     while True:
         slopes(a, y, F, p, own, cross, others, n, width, column, at, m, base, K, place, l)
         violation = examine(F, a, y, upper, cut, base + m, p, reached, floor, level, out, to)
         if ended:
             break
-        good = out[to + 3] - out[to + 2] <= most_primal
         if out[to + 4] <= gap:
             why = BY_GAP
         elif violation <= eps:
-            poor = poor or not good
-            if good and (not poor or out[to + 4] <= poor_gap):
-                if out[to + 4] <= polished_gap:
-                    why = BY_RULE
-                elif not ruled:
-                    ruled = True
-                    max_steps = min(STEPS_EACH * int(l), 2 * taken + int(polish / l))
+            if out[to + 4] <= polished_gap:
+                why = BY_RULE
+            elif not ruled:
+                ruled = True
+                max_steps = min(STEPS_EACH * int(l), 2 * taken + int(polish / l))
         if why == UNSOLVED and rounds >= max_rounds:
             why = BY_LIMIT
         ended = why != UNSOLVED or rounds >= MAX_ROUNDS or taken >= max_steps or not violation < least
         if ruled:
-            if good and not out[to + 4] >= smallest:
+            if not out[to + 4] >= smallest:
                 smallest = out[to + 4]
                 copy_point(a, nearest_a, l)
             if ended:
@@ -263,26 +260,26 @@ def solve_pair(
 
 @loop(
     "i8(f8[], f8[], f8[], u8[], u8[], u8[], u8[], u8[], f8[], f8[], f8[], f8[], f8[], u8[], i8[],"
-    "u8, u8, f8, f8, f8, f8, f8, f8, f8, i8, i8, i8)"
+    "u8, u8, f8, f8, f8, f8, f8, f8, i8, i8, i8)"
 )
 def class_pairs(
     own, cross, blocks, sizes, columns, starts, places, begins, limits, alpha, gradient, out, work, lines, wanted,
-    n, width, p, nu, eps, gap, poor_gap, polished_gap, polish, max_rounds, first, max_work,
+    n, width, p, nu, eps, gap, polished_gap, polish, max_rounds, first, max_work,
 ):  # fmt: skip
     """Solve the problems of class i (n rows, y = +1) with each of some other classes (y = -1), from `first` on:
 
         min over a of  1/2 a'Qa + p sum(a),  0 <= a <= cost;   y'a = 0, or with nu > 0 either sign's sum s
 
     with s = max(nu (n + m) / 2, 1), until the largest violation is <= eps (eps = 0: never), the relative gap is <=
-    `gap` (gap < 0: never), or for max_rounds.  If the primal value is above its limit when the violation is <= eps, the
-    run continues until the gap is <= `poor_gap`.  If the gap is above `polished_gap` then, it continues for at most as
-    many steps again and `polish` / l, and the point of the smallest gap is the solution.  With nu (n + m) / 2 < 1 no a
-    reaches its bound: then rho and r are those of the nearest rows, as in KernelProblem.without_losses.  own (n, n): K
-    of class i; cross (n, width): K between i and the others, side by side.  Other class q has m = sizes[q] rows from
-    columns[q] on, and its K (m, m) at blocks[starts[q]].  Its pair is number k = places[q]: limits[5 k ..] has the
-    costs of a row of i and of q, the least value that gaps are relative to (0: the primal value), the limit of the
-    primal value, and that of steps times variables; from begins[q] on, alpha and gradient receive the solution and Qa + p, computed from a at the end; and
-    out (pairs, FIELDS) the results.  Returns how many problems are done, after about `max_work` steps times variables.
+    `gap` (gap < 0: never), or for max_rounds.  If the gap is above `polished_gap` when the violation is <= eps, the run
+    continues for at most as many steps again and `polish` / l, and the point of the smallest gap is the solution.  With
+    nu (n + m) / 2 < 1 no a reaches its bound: then rho and r are those of the nearest rows, as in
+    KernelProblem.without_losses.  own (n, n): K of class i; cross (n, width): K between i and the others, side by side.
+    Other class q has m = sizes[q] rows from columns[q] on, and its K (m, m) at blocks[starts[q]].  Its pair is number
+    k = places[q]: limits[5 k ..] begins with the costs of a row of i and of q, the least value that gaps are relative to
+    (0: the primal value), and the limit of steps times variables; from begins[q] on, alpha and gradient receive the
+    solution and Qa + p, computed from a at the end; and out (pairs, FIELDS) the results.  Returns how many problems are
+    done, after about `max_work` steps times variables.
     work: 9 l + 6 LANES + l l numbers; lines: l, with l = n + m + 2 LANES of the largest; wanted: 1.
     """
     spent = 0
@@ -296,7 +293,7 @@ def class_pairs(
         K = work[9 * side + 6 * LANES :]
         spent += solve_pair(
             own, cross, blocks, n, width, columns[q], starts[q], m, limits[5 * k : 5 * k + 5], p, total,
-            not 0.5 * nu * float(n + m) < total, eps, gap, poor_gap, polished_gap, polish, max_rounds, work,
+            not 0.5 * nu * float(n + m) < total, eps, gap, polished_gap, polish, max_rounds, work,
             K, lines, wanted, out, k * PAIR_FIELDS,
         )  # fmt: skip
         base = base_of(n, total)
