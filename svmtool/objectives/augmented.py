@@ -151,10 +151,6 @@ class Augmented(Objective):
         np.maximum(z, 0.0, out=z, where=alpha >= self.cost)
         return float(z.max(initial=0.0) - z.min(initial=0.0))
 
-    def value_at_zero(self) -> float:
-        """f(0)."""
-        return float(self.cost @ np.maximum(self.target, 0.0) ** self.p)
-
     def set_multipliers(self, alpha: np.ndarray) -> None:
         """Take a dual point (f8[n]) as the multipliers."""
         np.divide(alpha, self.cost, out=self.beta)
@@ -207,11 +203,6 @@ class ModifiedHuber(Augmented):
 
     def _dual_bound(self, g: np.ndarray, loss: float) -> float:
         return self._linear - 0.5 * float(g @ g) - 0.5 * self.moved
-
-    def value_at_zero(self) -> float:
-        """f(0)."""
-        b = np.clip(self.target, 0.0, self.cap)
-        return float(self.cost @ (b * (self.target - 0.5 * b)))
 
     def _slopes_at_zero(self) -> np.ndarray:
         return -self.cost * self.y * np.clip(self.target, 0.0, self.cap)

@@ -55,9 +55,6 @@ class Objective(Losses):
         def _slopes_at_zero(self) -> np.ndarray:
             """Return the slopes u at w = 0, f8[n]."""
 
-        def value_at_zero(self) -> float:
-            """Return f(0)."""
-
         def projected_range(self, point: Any) -> float:
             """Return the range of the projected gradients at a dual point."""
 

@@ -119,10 +119,6 @@ class CrammerSingerLoss(Objective):
         """The dual point with value `bound`, `wide` numbers for each row."""
         return -self._multiple * self.u
 
-    def value_at_zero(self) -> float:
-        """f(0), for two or more classes."""
-        return float(np.sum(self.cost))
-
     def primal_value(self) -> float:
         self.value()
         return self.primal

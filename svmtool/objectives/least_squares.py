@@ -81,9 +81,6 @@ class LeastSquares(Objective):
         g[-1] = 0.0
         return dual_bound(t * signed - linear, float(g @ g), 0.25 * (squares - 2.0 * t * slopes))
 
-    def value_at_zero(self) -> float:
-        return float(self.cost @ np.square(self.target))
-
     def _slopes_at_zero(self) -> np.ndarray:
         return -2.0 * self.cost * self.y * self.target
 

@@ -55,9 +55,6 @@ class NormalEquations:
         Sw += w
         return f, Sw
 
-    def value_at_zero(self) -> float:
-        return self.C * self.V
-
     def step(self, g: np.ndarray) -> np.ndarray:
         """The step to the minimiser from a point with gradient g."""
         return -self.matrix.factor().solve(g)

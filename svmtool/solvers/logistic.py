@@ -122,7 +122,7 @@ class TruncatedNewton:
     def steps(self) -> Status:
         """Truncated Newton steps from the objective's w."""
         o, monitor = self.objective, self.monitor
-        best, best_w = o.value_at_zero(), np.zeros(o.d)
+        best, best_w = np.inf, np.zeros(o.d)
         previous, stalled, cg_steps, t = np.inf, 0, 0, 0.0
         while True:
             f, g = o.gradient()
@@ -135,6 +135,8 @@ class TruncatedNewton:
             if status is None:
                 stalled = 0 if previous - f > NEWTON_RTOL * abs(f) else stalled + 1  # also where f is nan
                 status = rounded(f, bound) if stalled >= STALL_STEPS else None
+            if status is not None and status.converged and norm > 0.0 and previous == np.inf and not o.w.any():
+                status = None  # the gap may be small, but zero weights tell no rows apart
             if status is not None:
                 if f > best and not status.converged:
                     o.set_point(best_w)

@@ -201,3 +201,4 @@ def test_extreme_costs(case):
         s = Solved(case, p, gap=1e-8)
         assert s.status.converged, (C, s.status)
         assert s.certificate.gap <= 1e-8
+        assert np.any(s.w) or case.row.regulariser == "|w|_1", "zero weights tell no rows apart, whatever their gap"

@@ -128,9 +128,6 @@ class L1Hinge(Augmented):
         self.answer = w / self.size
         self.primal = self.whole.primal(self.answer)
 
-    def value_at_zero(self) -> float:
-        return self.whole.value_at_zero()
-
 
 class L1Columns:
     """Values over all columns of an LP-SVM, for methods that work on some of them."""
@@ -139,10 +136,6 @@ class L1Columns:
         self.task, self.n, self.d = task, task.rows.n, task.rows.d
         self.m = task.rows.n_features if task.free_bias else task.rows.d
         self.target = np.ones(task.rows.n) if task.target is None else task.target
-
-    def value_at_zero(self) -> float:
-        """f(0)."""
-        return float(self.task.cost @ np.maximum(self.target, 0.0))
 
     def no_dual_point(self) -> np.ndarray:
         """The dual point of value 0."""

@@ -19,7 +19,7 @@ class Best:
     def __init__(self, objective: Augmented | L1Columns):
         self.objective = objective
         self.w, self.alpha = np.zeros(objective.d), objective.no_dual_point()
-        self.primal, self.dual = objective.value_at_zero(), 0.0
+        self.primal, self.dual = np.inf, 0.0  # zero weights are no result: they tell no rows apart
 
     def update(self, primal: float, w: np.ndarray, dual: float, alpha: np.ndarray) -> None:
         """Store weights and a dual point with these values where they are better; both are copied."""

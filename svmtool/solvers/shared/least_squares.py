@@ -27,7 +27,7 @@ def by_sums(
     Where f is too small relative to f(0) for the sums to resolve it, Newton steps on the rows end the run.
     """
     w = np.zeros(equations.d) if start is None else start.copy()
-    best, answer, stalled, t = equations.value_at_zero(), np.zeros(equations.d), 0, 0.0
+    best, answer, stalled, t = np.inf, np.zeros(equations.d), 0, 0.0
     while True:
         f, g = equations.gradient(w)
         if equations.cancels(f):
@@ -42,6 +42,8 @@ def by_sums(
             status = base.OPTIMAL
         if status is None and stalled >= STALL_STEPS:
             status = rounded(f, f - gap)
+        if status is not None and status.converged and gap > 0.0 and t == 0.0 and not w.any():
+            status, best = None, np.inf  # zero weights tell no rows apart, however small their gap
         if status is not None:
             return Result(answer, status, monitor.iterations, monitor.history)
         try:
@@ -77,7 +79,7 @@ def by_golub_kahan(task: Task, monitor: Monitor, start: np.ndarray | None) -> Re
     """
     objective = _from_start(task, start)
     answer, alpha = np.zeros(objective.d), np.zeros(objective.n)
-    primal, dual, stalled, count = objective.value_at_zero(), 0.0, 0, 0
+    primal, dual, stalled, count = np.inf, 0.0, 0, 0
     small = objective.n <= MATRIX_ROWS and objective.rows.in_memory
     direct_after = max(DIRECT_AFTER, objective.n) if small else np.inf
     while True:

@@ -239,7 +239,8 @@ class Batch(ABC):
         columns = into.columns[lo:hi]
         for name, column in {
             **found._asdict(), "rho": of.rho, "r": of.r, "value": value, "claimed": gap, "root": root, "rounds": rounds,
-            "why": why, "spent": spent, "bounded": bounded, "share": share, "told": self.what and of.upper[:, 0] == of.upper[:, 1],
+            "why": why, "spent": spent, "bounded": bounded, "share": share,
+            "told": self.what and of.upper[:, 0] == of.upper[:, 1],
         }.items():  # fmt: skip
             columns[name] = column
         alone = {k: into.result(k) for k in (lo + np.flatnonzero(single & known)).tolist()}
@@ -360,7 +361,8 @@ def limits_of(
         floors = [floor_of(diagonal(k), 2.0 * max(total, 1.0)) for k, total in enumerate(sums.tolist())]
         return np.stack((upper, upper, floors, most, floors), axis=1)
     found = np.zeros((len(counts), 5))
-    found[:, :2], found[:, 3], found[:, 4] = costs, most, (1.0 + VALUE_RTOL) * (2.0 * (counts * costs).min(axis=1))  # of P(w = 0)
+    at_zero = 2.0 * (counts * costs).min(axis=1)  # P(w = 0)
+    found[:, :2], found[:, 3], found[:, 4] = costs, most, (1.0 + VALUE_RTOL) * at_zero
     return found
 
 

@@ -20,7 +20,8 @@ OPEN, AT_OPTIMUM, PROVEN = 0, ENDS.index(OPTIMAL), ENDS.index(INDEFINITE)
 # the values of kernel rows that steps with other problems have cost.
 COLUMNS = np.dtype([
     *((name, np.float64) for name in ("rho", "r", "value", "claimed", "primal", "dual", "violation", "gap", "root")),
-    *((name, np.int64) for name in ("rounds", "why", "bounded")), ("share", np.float64), ("spent", np.float64), ("told", bool),
+    *((name, np.int64) for name in ("rounds", "why", "bounded")), ("share", np.float64), ("spent", np.float64),
+    ("told", bool),
 ], align=True)  # fmt: skip
 
 

@@ -276,8 +276,8 @@ def class_pairs(
     nu (n + m) / 2 < 1 no a reaches its bound: then rho and r are those of the nearest rows, as in
     KernelProblem.without_losses.  own (n, n): K of class i; cross (n, width): K between i and the others, side by side.
     Other class q has m = sizes[q] rows from columns[q] on, and its K (m, m) at blocks[starts[q]].  Its pair is number
-    k = places[q]: limits[5 k ..] begins with the costs of a row of i and of q, the least value that gaps are relative to
-    (0: the primal value), and the limit of steps times variables; from begins[q] on, alpha and gradient receive the
+    k = places[q]: limits[5 k ..] begins with the costs of a row of i and of q, the least value that gaps are relative
+    to (0: the primal value), and the limit of steps times variables; from begins[q] on, alpha and gradient receive the
     solution and Qa + p, computed from a at the end; and out (pairs, FIELDS) the results.  Returns how many problems are
     done, after about `max_work` steps times variables.
     work: 9 l + 6 LANES + l l numbers; lines: l, with l = n + m + 2 LANES of the largest; wanted: 1.
