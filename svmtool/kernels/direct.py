@@ -11,13 +11,15 @@ bias, in d + 1 unknowns,
 
 which some tens of interior-point steps solve for any u and any scales of the features (power_interior.py).  A step
 costs about a pass over the rows.  They give w and b to all digits, but a less exactly: variables that belong at a bound
-are not quite there, and large u and features multiply that error.  Steps on the face then give a to within round-off.
+are not quite there, and large u and features multiply that error.  Steps on the face then give a, as far as the run's rule
+and gap need, to within round-off at most.
 
 The number of steps of pairs depends on u and on the condition number of the face, for a linear kernel the square of
 that of the features.  Measured with the linear kernel on 25 sets of 4 to 500 features and 300 to 2,000 rows, most of
 them raw, -s 0 or -s 3, C = 1, 100, 1e4, 1e6: 100 runs that took 0.1 s to more than 15 s of CPU time, 574 s in all, 26
 of them without an end in 15 s, take 0.1 s to 0.6 s, 20 s in all, and every gap is as small as before or below 1e-10
-(with an earlier form of the steps on the face; on 45 later runs today's take .65 of its time).
+(with an earlier form of the steps on the face, which went on to round-off; on 45 later runs a later one took .65 of its
+time).
 """
 
 from __future__ import annotations

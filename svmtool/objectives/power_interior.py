@@ -46,7 +46,10 @@ def by_rows(rows: Rows) -> bool:
 
 
 def step_cost(rows: Rows, l1: bool = False, like: int | None = None) -> float:
-    """Approximate nanoseconds of a step, by the costs in linalg/systems.py; with so many rows `like` these if given."""
+    """Approximate nanoseconds of a step, by the costs in linalg/systems.py.
+
+    like: number of rows like these; None: these.
+    """
     length, d, n = rows.nnz / max(rows.n, 1), float(rows.d), float(rows.n if like is None else like)
     calls, nnz = INTERIOR_ROW_NS * n + systems.CALLS_NS, length * n
     if rows.have_kernel and n < d:

@@ -64,7 +64,7 @@ METHODS = {
 def plan(problem: KernelProblem, rule: Rule, start: np.ndarray | None = None) -> Plan:
     """Choose how the run begins: steps among all variables if there are not many, and memory for some kernel rows.
 
-    Steps with other problems that have cost as much as the direct solution are followed by this.
+    Where steps beside other pairs have cost as much as the direct solution, this follows.
     """
     m, held = len(problem.y), rows_in_memory(len(problem.y), problem.cache_mb)
     if problem.spent and problem.spent >= direct.cost(problem):
@@ -166,7 +166,7 @@ class _Run:
         return wanted is not None and relative <= wanted
 
     def _enough(self, violation: float, relative: float) -> bool:
-        """Whether a violation and a relative gap end the run without more."""
+        """Whether a violation and a relative gap end the run: by the rule of -e without polishing, or by the gap."""
         return self._close(relative) or (violation <= self.eps and relative <= SLOW_MIN_GAP)
 
     def ended(self) -> KernelResult:
@@ -265,7 +265,10 @@ class _Steps:
             self.whole = WholeDescent(state, cache_mb)
 
     def take(self, violation: float, most: float) -> bool:
-        """Take the steps of a round, of at most `most` values; return whether any variable has moved."""
+        """Take the steps of a round; return whether any variable has moved.
+
+        most: values of kernel rows after which steps among all variables end.
+        """
         state, eps, whole, by = self.state, self.eps, self.whole, self.whole or self.pairs
         before = by.work
         if whole is not None:

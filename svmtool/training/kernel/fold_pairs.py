@@ -2,7 +2,8 @@
 
 The problem of a fold is a block of that matrix, solved by the steps of fused_pairs.py, and the decision values of the
 rows held out are sums over other entries of it.  A sigmoid needs these values alone, so that nothing is certified here:
-folds that the steps leave unsolved, or whose result is worse than w = 0, are for the caller to train.
+folds that the steps leave unsolved, or whose result is worse than w = 0 with a gap above SLOW_MIN_GAP, are for the
+caller to train.
 """
 
 from __future__ import annotations

@@ -6,9 +6,9 @@ decision values of svm-predict's code.  If these are many, only those of a sampl
 difference to the gradients, which are sums over the kernel values from the results alone, enters the gaps, as in
 certify/kernel.py; all are computed if that would increase a gap by much: to certify pairs one by one took 1.3 to 2.9
 times as long (13 sets, 3 to 26 classes).
-Pairs that are worse than w = 0 are verified as single ones, and may get better constants.  Pairs that are not accepted,
-and those that a limit on steps has left open, are solved alone: directly (kernels/direct.py), where steps have cost as
-much as that does.
+Pairs that are worse than w = 0, with a gap above SLOW_MIN_GAP, are verified as single ones, and may get better
+constants.  Pairs that are not accepted, and those that a limit on steps has left open, are solved alone: directly
+(kernels/direct.py) where steps have cost as much as that does, which is also their limit here.
 --max-iter counts checks of all variables, as for a single pair; pairs that it ends keep their verified results.
 """
 
@@ -268,8 +268,8 @@ class Batch(ABC):
     ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
         """Which results are accepted, and which of the others are to be verified as those of single problems.
 
-        claimed: P - D according to the steps; sound: whether a pair is no worse than w = 0; indefinite: whether it
-        proves the kernel indefinite.
+        claimed: P - D according to the steps; sound: whether a pair is no worse than w = 0, or its gap is small;
+        indefinite: whether it proves the kernel indefinite.
         """
 
     @abstractmethod
