@@ -11,8 +11,8 @@ bias, in d + 1 unknowns,
 
 which some tens of interior-point steps solve for any u and any scales of the features (power_interior.py).  A step
 costs about a pass over the rows.  They give w and b to all digits, but a less exactly: variables that belong at a bound
-are not quite there, and large u and features multiply that error.  Steps on the face then give a, as far as the run's rule
-and gap need, to within round-off at most.
+are not quite there, and large u and features multiply that error.  Steps on the face then give a, as far as the run
+needs, to within round-off at most.
 
 The number of steps of pairs depends on u and on the condition number of the face, for a linear kernel the square of
 that of the features.  Measured with the linear kernel on 25 sets of 4 to 500 features and 300 to 2,000 rows, most of
