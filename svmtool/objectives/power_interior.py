@@ -40,9 +40,9 @@ INTERIOR_PRODUCTS = 4.0  # products with the rows in a step
 INTERIOR_ROW_NS = 450.0
 
 
-def by_rows(rows: Rows) -> bool:
-    """Whether the linear systems are n x n."""
-    return rows.have_kernel and rows.n < rows.d
+def by_rows(rows: Rows, like: int | None = None) -> bool:
+    """Whether the linear systems are n x n; like: see step_cost."""
+    return rows.have_kernel and (rows.n if like is None else like) < rows.d
 
 
 def step_cost(rows: Rows, l1: bool = False, like: int | None = None) -> float:
@@ -52,7 +52,7 @@ def step_cost(rows: Rows, l1: bool = False, like: int | None = None) -> float:
     """
     length, d, n = rows.nnz / max(rows.n, 1), float(rows.d), float(rows.n if like is None else like)
     calls, nnz = INTERIOR_ROW_NS * n + systems.CALLS_NS, length * n
-    if rows.have_kernel and n < d:
+    if by_rows(rows, like):
         square = systems.FACTOR_NS * n + systems.COPY_NS + systems.GRAM_NS * length / (1 if l1 else USUAL_STEPS)
         products = INTERIOR_PRODUCTS * (1.0 + 2.0 * REFINEMENTS)
         return calls + systems.VISIT_NS * nnz * products + square * n * n

@@ -135,8 +135,8 @@ class TruncatedNewton:
             if status is None:
                 stalled = 0 if previous - f > NEWTON_RTOL * abs(f) else stalled + 1  # also where f is nan
                 status = rounded(f, bound) if stalled >= STALL_STEPS else None
-            if status is not None and status.converged and norm > 0.0 and previous == np.inf and not o.w.any():
-                status = None  # the gap may be small, but zero weights tell no rows apart
+            if previous == np.inf and base.empty(status, norm, o.w):
+                status = None
             if status is not None:
                 if f > best and not status.converged:
                     o.set_point(best_w)

@@ -94,6 +94,6 @@ def test_pairs_continue_after_their_time_share(one_thread):
         return solve(problem, label, cache_mb, StopFlag(0.0) if len(tried) == 1 else stop, start)
 
     fitting.solve = one
-    found = fitting.solve_several(lambda k: data.problem(row, KERNELS["rbf"]), [60, 60], ["a", "b"], 0.0, np.zeros(2))
+    found = fitting.solve_several(lambda k: data.problem(row, KERNELS["rbf"]), [60, 60], ["a", "b"], 0.0)
     assert tried == ["a", "b", "a"]
     assert all(f.result.status is not TIME and f.certificate.gap < 1e-6 for f in found)

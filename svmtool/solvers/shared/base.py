@@ -109,6 +109,14 @@ def rounded(f: float, bound: float) -> Status:
     return OPTIMAL if f - bound <= ROUNDOFF_GAP * f else PRECISION
 
 
+def empty(status: Status | None, norm: float, w: np.ndarray) -> bool:
+    """Whether a run would end with zero weights though the gradient, of this norm, is not zero.
+
+    Their gap may be small, but they tell no rows apart: the run takes a step.
+    """
+    return status is not None and status.converged and norm > 0.0 and not w.any()
+
+
 class Monitor:
     """Monitors a run: limits, interruption, history and progress.
 

@@ -433,8 +433,8 @@ class NewtonSteps:
         norm = float(np.sqrt(g @ g))
         ends = self.rounds and (norm * norm <= o.moved / o.sigma or self.stalled >= STALL_STEPS)
         status = self._recorded(f, g, norm, ends) or self._stall(f)
-        if status is not None and status.converged and norm > 0.0 and self.cold and not o.w.any():
-            status, c.best.primal = None, np.inf  # the gap may be small, but zero weights tell no rows apart
+        if self.cold and base.empty(status, norm, o.w):
+            status, c.best.primal = None, np.inf
         if status is not None:
             return status
         self.first = ends

@@ -42,8 +42,8 @@ def by_sums(
             status = base.OPTIMAL
         if status is None and stalled >= STALL_STEPS:
             status = rounded(f, f - gap)
-        if status is not None and status.converged and gap > 0.0 and t == 0.0 and not w.any():
-            status, best = None, np.inf  # zero weights tell no rows apart, however small their gap
+        if t == 0.0 and base.empty(status, gap, w):
+            status, best = None, np.inf
         if status is not None:
             return Result(answer, status, monitor.iterations, monitor.history)
         try:

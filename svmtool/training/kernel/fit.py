@@ -97,19 +97,17 @@ class Fitting:
             return zero(problem, monitor.end())
 
     def solve_several(
-        self, problem: Callable[[int], AnyProblem], sizes: list[int], labels: list[str | None], row_mb: float,
-        spent: np.ndarray,
-    ) -> list[Solved]:  # fmt: skip
+        self, problem: Callable[[int], AnyProblem], sizes: list[int], labels: list[str | None], row_mb: float
+    ) -> list[Solved]:
         """Solve problem(k), of sizes[k] rows, for each k, side by side as far as -m allows, the largest first.
 
         The share of -m of a problem depends on its size only, so that any number of threads gives the same bits.  If
         there are several problems the copy of a problem's rows, of row_mb MB a row, is taken from its share, up to half
         of it.  Each problem gets an equal share of the time; those that need more continue with what others leave.  A
         paper's algorithm begins anew then: continued it would be another one, whose model depends on the clock.
-        spent: see Solutions.
         """
         whole, printed = self.settings.run.cache_mb, self.settings.row.printed
-        if len(sizes) == 1 and not spent[0]:
+        if len(sizes) == 1:
             return [self.solve(problem(0), labels[0], whole)]
         needed, shares = shares_of(whole, sizes, row_mb)
         solved: list[Any] = [None] * len(sizes)
@@ -121,7 +119,7 @@ class Fitting:
                 return
             start = None if before is None or printed else before.result.alpha
             part_of_run = problem(k)
-            part_of_run.beside, part_of_run.spent = len(sizes), float(spent[k])
+            part_of_run.beside = len(sizes)
             found = self.solve(part_of_run, labels[k], shares[k], stop, start)
             ended = printed and found.result.status is not TIME
             if before is None or ended or not before.certificate.gap <= found.certificate.gap:

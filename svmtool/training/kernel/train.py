@@ -245,11 +245,13 @@ def one_vs_one(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None)
     def task(q: int) -> AnyProblem:
         rows, points = pairs.rows(unsolved[q]), pairs.points
         points = points.without_features(rows, norms()) if fitting.stop.ended() else points.take(rows)
-        return pairs.problem(points, unsolved[q])
+        problem = pairs.problem(points, unsolved[q])
+        problem.spent = float(solved.columns["spent"][unsolved[q]])
+        return problem
 
     labels = [pairs.label(k) if len(pairs.pairs) > 1 else None for k in unsolved]
     sizes = pairs.counts[unsolved].sum(axis=1).tolist()
-    others = fitting.solve_several(task, sizes, labels, pairs.row_mb, solved.columns["spent"][unsolved])
+    others = fitting.solve_several(task, sizes, labels, pairs.row_mb)
     for k, done in zip(unsolved, others, strict=True):
         solved[k] = done
     lacking, sigmoids = "", None
