@@ -178,7 +178,8 @@ class TruncatedNewton:
         if self.gradient_tol > 0.0:
             goal = min(goal, self.gradient_tol)
         tolerance = min(LOGISTIC_CG_LOOSE, max(LOGISTIC_CG_TIGHT, (decrement / f) ** 0.5, TIGHTER * goal / norm))
-        p, steps, _ = conjugate_gradient(o.hessian_product, g, inverse, tolerance, 10 * o.d, self.monitor.ended)
+        most = int(min(10 * o.d, self.monitor.work_left / max(o.product_cost, 1.0) + 1.0))
+        p, steps, _ = conjugate_gradient(o.hessian_product, g, inverse, tolerance, most, self.monitor.ended)
         self.products += steps
         return -p, steps
 

@@ -68,3 +68,39 @@ def test_a_run_that_ends_before_its_first_step_has_zero_weights():
     with limits.until(lambda: True):
         found = registry.solver_of(proximal_newton)(task, Monitor(stop=stop), Rule(gradient=0.01))
     assert found.status is base.INTERRUPTED and not np.any(found.w) and found.history
+
+
+FORMS = {"f8": DenseRows, "f4": lambda X: DenseRows(X.astype(np.float32)), "csr": lambda X: DenseRows(X).as_csr()}
+
+
+@pytest.mark.parametrize("rows", FORMS.values(), ids=FORMS)
+def test_an_epoch_on_f_takes_newton_steps_that_lower_it(rows):
+    """Each variable's, halved while f rises at its end; and the sum of violations before them."""
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(-3, 4, (60, 8)).astype(float), np.where(rng.random(60) < 0.5, 1.0, -1.0)
+    o, w, cost = L1Objective.of_task(Task(rows(X), y, np.full(60, 0.7))), np.zeros(8), 0.7
+    expected, met, A = w.copy(), 0.0, X * y[:, None]
+    for j in range(8):
+        slack = 1.0 - A @ expected
+        g, h = -2.0 * cost * A[:, j] @ np.maximum(slack, 0.0), 2.0 * cost * np.sum(A[slack > 0.0, j] ** 2)
+        met += max(abs(g) - 1.0, 0.0)
+        step = -np.sign(g) * max(abs(g) - 1.0, 0.0) / h
+        after = g if step == 0.0 else np.inf
+        while step and (after + np.sign(step)) * step > 0.5 * abs(g + np.sign(step)) * abs(step):
+            step *= 1.0 if after == np.inf else 0.5
+            after = -2.0 * cost * A[:, j] @ np.maximum(slack - step * A[:, j], 0.0)
+        expected[j] = step
+    z = np.zeros(60)
+    assert o.epoch(np.arange(8), w, z) == pytest.approx(met, rel=1e-9)
+    np.testing.assert_allclose(w, expected, rtol=1e-9)
+    np.testing.assert_allclose(z, A @ w, rtol=1e-9, atol=1e-12)
+
+
+def test_where_epochs_on_f_run_liblinears_first_measure_is_theirs():
+    """Few features begin with that of an epoch on the model, which may be twice as large: a run would end too early."""
+    X = np.random.default_rng(0).normal(size=(400, 30)) + 1.0
+    task = Task(DenseRows(X), np.where(X.sum(axis=1) > 30.0, 1.0, -1.0), np.full(400, 10.0))
+    contest = Contest(L1Objective.of_task(task), Monitor(), Rule(gradient=0.01))
+    begun = contest.gradient_tol
+    proximal_newton.ProximalSteps(contest)._epochs_on_f(np.arange(30))
+    assert begun != contest.gradient_tol == 0.01 * contest.objective.first_epoch()

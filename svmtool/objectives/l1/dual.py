@@ -20,6 +20,7 @@ import numpy as np
 
 from svmtool import limits
 from svmtool.compiled.loops.cd import l1_dual_loops as loops
+from svmtool.linalg.columns import order
 from svmtool.tolerances import SEARCH_RTOL
 
 if TYPE_CHECKING:
@@ -99,8 +100,8 @@ class L1Dual:
         shortest, share = 1.0, 1.0 / max(self.columns.nnz, 1)
         largest = np.inf
         for k in range(MAX_NEWTON_STEPS):
-            order = self._random.permutation(part.n)
-            loops.l1_dual_epoch(*lists, self._squares, self.a, u, order, self.sigma, part.bias)
+            rows = order(self._random, part.n, part.nnz)
+            loops.l1_dual_epoch(*lists, self._squares, self.a, u, rows, self.sigma, part.bias)
             vectors = *self._face, self._vectors, self._old, out
             most = int(min(DUAL_CG_STEPS, max((end - self.work) / (2.0 * share * part.nnz + 1e-300), 1.0)))
             t = loops.l1_dual_newton(*lists, self.a, u, *vectors, self.sigma, part.bias, DUAL_CG_RTOL, most)

@@ -25,7 +25,7 @@ Differs from the papers in:
 Stops when: the certified relative gap reaches the target; -e asks for L1_GAP_AN_EPS e (Rule.gap).  -e also ends a run
 where LIBLINEAR's rule holds and the gap is at most SLOW_MIN_GAP; the run's budget begins there, too.  That rule is
 V <= e max(1, min(pos, neg)) / l V_0.  -s 6: V is the sum of violations, V_0 that at w = 0.  -s 5: V_0 is the sum of
-those that an epoch on f (or on the model, where that is cheaper) meets from w = 0, V that of a point, with EPOCH_TOL e;
+those that an epoch on f meets from w = 0 (on the model, until epochs on f run), V that of a point, with EPOCH_TOL e;
 the budget begins where e V_0 is reached in an epoch and by the weights that it leaves out, together.  Distributed rows
 stop by the gap alone.
 Memory: 5 vectors of n, 6 of d; the rows once more by columns, and for the method of multipliers those of its weights
@@ -42,6 +42,7 @@ import numpy as np
 from svmtool.engine.slower import still_needed
 from svmtool.errors import SvmtoolError
 from svmtool.limits import EndedError
+from svmtool.linalg.columns import order
 from svmtool.linalg.systems import CALLS_NS, ROW_VISIT_NS, VISIT_NS
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.l1.dual import L1Dual
@@ -280,9 +281,12 @@ class ProximalSteps:
         """A step by epochs of coordinate descent on f: about as long as that by the last model, within the budget."""
         o, c = self.objective, self.contest
         w, z, first, epoch = o.w.copy(), o.losses.z.copy(), None, o.descent_work(chosen)
+        nnz = o.columns().some(chosen).nnz
+        if not o.epoch_at_zero and c.gradient_tol >= 0.0:  # one on the model meets up to twice the violations
+            c.at_zero = o.first_epoch()
         most = max(FIRST_EPOCHS, int(self._spent["model"] / epoch))
         for _ in range(int(min(most, max(c.monitor.work_left / epoch, 1.0)))):
-            total = o.epoch(self._random.permutation(chosen), w, z)
+            total = o.epoch(chosen[order(self._random, len(chosen), nnz)], w, z)
             self.work += epoch
             first = total if first is None else first
             self._total, self._visited = total, chosen

@@ -155,7 +155,7 @@ class ColumnQuadratic(Quadratic):
     def descend(self, tolerance: float) -> float:
         before = self.epochs
         terms = self.c, self.diagonal, self.g, self.penalty, self.v, self._r, self._count, *self._random
-        found = self.columns.epochs(*terms, self.epochs_a_turn, tolerance)
+        found = self.columns.epochs(*terms, most=self.epochs_a_turn, tolerance=tolerance)
         self.work += (self.epochs - before) * 2.0 * VISIT_NS * self.columns.nnz + CALLS_NS / 20.0
         return found
 

@@ -103,7 +103,7 @@ class Contest:
         few, least = min(objective.d, objective.n) <= GRAM_BELOW, RULE_MIN_GAP if rule.sums is None else rule.gap
         self.gap_of_rule = gap_of_rule or (least if few else np.inf)
         self.early = early if few else 1.0  # steps that are not factorised may take long from there on
-        self._at_zero: float | None = None
+        self.at_zero: float | None = None  # LIBLINEAR's measure at zero weights
 
     @property
     def gradient_tol(self) -> float:
@@ -111,9 +111,9 @@ class Contest:
         share = self.rule.late if self.late and self.rule.gradient is None else self.rule.gradient
         if share is None:
             return -1.0
-        if self._at_zero is None:
-            self._at_zero = self.objective.gradient_at_zero()
-        return share * self._at_zero
+        if self.at_zero is None:
+            self.at_zero = self.objective.gradient_at_zero()
+        return share * self.at_zero
 
     def record(
         self, primal: float, w: np.ndarray, bound: float, alpha: Any, norm: float | None = None, held: bool = False,

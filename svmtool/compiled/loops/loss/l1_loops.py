@@ -13,7 +13,7 @@ import numpy as np
 
 from svmtool.compiled import helper, loop
 from svmtool.compiled.loops.cd.dcd_loops import shuffled
-from svmtool.compiled.loops.rows.row_loops import ONE, ZERO, add_row, index_at, row_dot
+from svmtool.compiled.loops.rows.row_loops import ONE, ZERO, add_row, row_dot
 
 
 @loop("void(u8[], u4|u8[], u8[], u8, u8)")
@@ -38,10 +38,14 @@ def fill_columns(indptr, indices, values, at, row_numbers, column_values, lo, hi
 def column_diagonal(starts, row_numbers, values, chosen, c, diagonal):
     """diagonal_k = sum_i c_i x_ij^2 of column j = chosen_k."""
     for k in range(len(chosen)):
-        lo = starts[chosen[k]]
+        lo, hi = starts[chosen[k]], starts[chosen[k] + ONE]
         total = 0.0
-        for m in range(lo, starts[chosen[k] + ONE]):
-            total += c[index_at(row_numbers, m, lo)] * values[m] * values[m]
+        if len(row_numbers) == 0:
+            for i in range(hi - lo):
+                total += c[i] * values[lo + i] * values[lo + i]
+        else:
+            for m in range(lo, hi):
+                total += c[row_numbers[m]] * values[m] * values[m]
         diagonal[k] = total
 
 
@@ -58,6 +62,17 @@ def column_sum(starts, row_numbers, values, chosen, x, out, lo, hi):
     for k in range(lo, hi):
         if x[k] != 0.0:
             add_row(row_numbers, values, out, ZERO, x[k], starts[chosen[k]], starts[chosen[k] + ONE])
+
+
+@helper(fast=True)
+def add_weighted(row_numbers, values, c, r, t, lo, hi):
+    """r_i += t c_i x_i over one column x, see `row_dot`."""
+    if len(row_numbers) == 0:
+        for i in range(hi - lo):
+            r[i] += t * c[i] * values[lo + i]
+    else:
+        for m in range(lo, hi):
+            r[row_numbers[m]] += t * c[row_numbers[m]] * values[m]
 
 
 @helper(fast=True)
@@ -126,34 +141,86 @@ def gram_epochs(gram, v, g, penalty, count, order, state, max_epochs, tolerance)
     return np.inf
 
 
-@loop("f8(u8[], u4[], f8|f4|i1|u1[], u8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], i8, f8)", fast=True)
+@loop("f8(u8[], u4[], f8|f4|i1|u1[], u8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], u8, i8, f8)", fast=True)
 def column_epochs(
-    starts, row_numbers, values, chosen, c, diagonal, g, penalty, v, r, count, order, state, max_epochs, tolerance
+    starts, row_numbers, values, chosen, c, diagonal, g, penalty, v, r, count, order, state, together, max_epochs,
+    tolerance,
 ):  # fmt: skip
-    """`gram_epochs` on the columns `chosen`; updates r_i = c_i sum_k (v_k - w_k) x_ik; g: gradient at w."""
+    """`gram_epochs` on the columns `chosen`; updates r_i = c_i sum_k (v_k - w_k) x_ik; g: gradient at w.
+
+    `together` columns are visited one after the other.
+    """
     everywhere = True
     largest = np.inf
+    m = np.uint64(len(v))
+    parts = (m + together - ONE) // together
     for _ in range(max_epochs):
         largest = 0.0
-        state[0] = shuffled(order, np.uint64(len(v)), state[0])
-        for s in range(len(v)):
-            k = order[s]
-            if not everywhere and v[k] == 0.0:
-                continue
-            lo = starts[chosen[k]]
-            hi = starts[chosen[k] + ONE]
-            slope = g[k] + row_dot(row_numbers, values, r, lo, hi)
-            largest = max(largest, violation_at(v[k], slope, penalty[k]))
-            step = moved(v, k, slope, diagonal[k], penalty[k])
-            if step != 0.0:
-                for m in range(lo, hi):
-                    i = index_at(row_numbers, m, lo)
-                    r[i] += step * c[i] * values[m]
+        state[0] = shuffled(order, parts, state[0])
+        for p in range(parts):
+            for k in range(order[p] * together, min(m, (order[p] + ONE) * together)):
+                if not everywhere and v[k] == 0.0:
+                    continue
+                lo = starts[chosen[k]]
+                hi = starts[chosen[k] + ONE]
+                slope = g[k] + row_dot(row_numbers, values, r, lo, hi)
+                largest = max(largest, violation_at(v[k], slope, penalty[k]))
+                step = moved(v, k, slope, diagonal[k], penalty[k])
+                if step != 0.0:
+                    add_weighted(row_numbers, values, c, r, step, lo, hi)
         count[0] += 1.0
         if everywhere and largest <= tolerance:
             return largest
         everywhere = largest <= tolerance
     return np.inf
+
+
+@helper(fast=True)
+def hinge2_slopes(row_numbers, values, signed, z, lo, hi):
+    """First and second derivative of the squared hinges along the variable of one column; see `row_dot`.
+
+    Without branches, whose outcome nothing predicts.
+    """
+    slope = curvature = 0.0
+    if len(row_numbers) == 0:
+        for i in range(hi - lo):
+            x = np.float64(values[lo + i])
+            slope -= signed[i] * x * max(1.0 - z[i], 0.0)
+            curvature += abs(signed[i]) * x * x if z[i] < 1.0 else 0.0
+    else:
+        for m in range(lo, hi):
+            i = row_numbers[m]
+            x = np.float64(values[m])
+            slope -= signed[i] * x * max(1.0 - z[i], 0.0)
+            curvature += abs(signed[i]) * x * x if z[i] < 1.0 else 0.0
+    return slope, curvature
+
+
+@helper(fast=True)
+def hinge2_slope_after(row_numbers, values, signed, z, step, lo, hi):
+    """The first derivative after a step of the variable."""
+    slope = 0.0
+    if len(row_numbers) == 0:
+        for i in range(hi - lo):
+            x = np.float64(values[lo + i])
+            slope -= signed[i] * x * max(1.0 - z[i] - math.copysign(1.0, signed[i]) * step * x, 0.0)
+    else:
+        for m in range(lo, hi):
+            i = row_numbers[m]
+            x = np.float64(values[m])
+            slope -= signed[i] * x * max(1.0 - z[i] - math.copysign(1.0, signed[i]) * step * x, 0.0)
+    return slope
+
+
+@helper(fast=True)
+def move_margins(row_numbers, values, signed, z, step, lo, hi):
+    """z_i += step y_i x_i over one column x, y_i the sign of signed_i."""
+    if len(row_numbers) == 0:
+        for i in range(hi - lo):
+            z[i] += math.copysign(1.0, signed[i]) * step * values[lo + i]
+    else:
+        for m in range(lo, hi):
+            z[row_numbers[m]] += math.copysign(1.0, signed[row_numbers[m]]) * step * values[m]
 
 
 @loop("f8(u8[], u4[], f8|f4|i1|u1[], f8[], f8[], f8[], u8[], f8[])", fast=True)
@@ -167,28 +234,13 @@ def hinge2_column_epoch(starts, row_numbers, values, signed, penalty, w, chosen,
     for s in range(len(chosen)):
         j = chosen[s]
         lo, hi = starts[j], starts[j + ONE]
-        slope = curvature = 0.0
-        for m in range(lo, hi):
-            i = index_at(row_numbers, m, lo)
-            x = np.float64(values[m])
-            slack = 1.0 - z[i]
-            if slack > 0.0:
-                t = signed[i] * x
-                slope -= t * slack
-                curvature += abs(t * x)
+        slope, curvature = hinge2_slopes(row_numbers, values, signed, z, lo, hi)
         violations += violation_at(w[j], slope, penalty[j])
         step = thresholded(w[j], slope, curvature, penalty[j]) - w[j]
         for _ in range(30):
             if step == 0.0:
                 break
-            after = 0.0
-            sign = 1.0 if step > 0.0 else -1.0
-            for m in range(lo, hi):
-                i = index_at(row_numbers, m, lo)
-                x = np.float64(values[m])
-                slack = 1.0 - z[i] - math.copysign(step, signed[i]) * x * sign
-                if slack > 0.0:
-                    after -= signed[i] * x * slack
+            after = hinge2_slope_after(row_numbers, values, signed, z, step, lo, hi)
             new = w[j] + step
             # f decreases along the whole step
             pull = penalty[j] if new > 0.0 or (new == 0.0 and step < 0.0) else -penalty[j]
@@ -198,9 +250,5 @@ def hinge2_column_epoch(starts, row_numbers, values, signed, penalty, w, chosen,
             step *= 0.5
         if step != 0.0:
             w[j] += step
-            sign = 1.0 if step > 0.0 else -1.0
-            for m in range(lo, hi):
-                i = index_at(row_numbers, m, lo)
-                x = np.float64(values[m])
-                z[i] += math.copysign(step, signed[i]) * x * sign
+            move_margins(row_numbers, values, signed, z, step, lo, hi)
     return violations
