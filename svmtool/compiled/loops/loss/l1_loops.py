@@ -141,7 +141,9 @@ def gram_epochs(gram, v, g, penalty, count, order, state, max_epochs, tolerance)
     return np.inf
 
 
-@loop("f8(u8[], u4[], f8|f4|i1|u1[], u8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], u8, i8, f8)", fast=True)
+@loop(
+    "f8(u8[], u4[], f8|f4|i1|u1[], u8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], u8, i8, f8)", fast=True
+)
 def column_epochs(
     starts, row_numbers, values, chosen, c, diagonal, g, penalty, v, r, count, order, state, together, max_epochs,
     tolerance,
