@@ -156,6 +156,8 @@ def scaled(P: Problem, guess: np.ndarray, bias: float) -> np.ndarray:
         p11, p22 = lam * float(w @ w) + float(c @ products**2), lam + bias * bias * float(np.sum(c))
         p12, q1, q2 = bias * float(c @ products), float((c * P.t) @ products), bias * float(c @ P.t)
         d = p11 * p22 - p12 * p12
+        if not d > 0.0:  # no weights but the bias
+            break
         found = ((p22 * q1 - p12 * q2) / d) * w + ((p11 * q2 - p12 * q1) / d) * b  # (9)
         if not np.all(np.isfinite(found)):
             break

@@ -72,6 +72,14 @@ def test_first_guess_is_scaled_by_eqs_8_and_9_and_a_seed_is_not():
     same([p.beta for p in points[1:]], mfn_transcribed.newton(X, t, 0.25, start, 1))
 
 
+def test_a_guess_without_weights_but_the_bias_starts_from_zero():
+    """(9) has no solution: eq. (8) scales weights that are all zero."""
+    X, t = ten_rows()
+    how = How("", 50, np.array([0.0, 0.0, 0.0, 2.0]), bias=1.0)
+    points = list(l2_svm_mfn(Problem(X, t, np.ones(10), "squared hinge"), 1e-6, how))
+    assert not np.any(points[0].beta) and np.all(np.isfinite(points[-1].beta))
+
+
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
 def test_iterates_of_the_modified_huber_loss_are_those_of_section_6(C):
     X, t = ten_rows()
