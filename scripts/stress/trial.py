@@ -122,7 +122,8 @@ class Trial:
         seen = [done for run in self.case.runs if (done := self._one(run, start)) is not None]
         if seen and self.case.runs[0].convex:
             self._compare(seen)
-        if seen and generator.random() < THREADS_SHARE and seen[0].run.seconds is None:  # a time limit ends anywhere
+        limited = seen and "time limit" in seen[0].model.stopped  # which ends anywhere
+        if seen and generator.random() < THREADS_SHARE and not limited:
             one, two = (self._train(("--threads", t, *seen[0].run.argv), MODEL, seen[0].run) for t in ("1", "2"))
             differ = "" if one.model == two.model else "the models of --threads 1 and 2 differ"
             self.note(seen[0].run, Check(laws.THREADS, differ), one)

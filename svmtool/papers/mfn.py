@@ -145,7 +145,7 @@ def appendix_a(
 
 
 def scaled(P: Problem, guess: np.ndarray, bias: float) -> np.ndarray:
-    """beta_0 = (gamma w, b_0) by (8) and (9), of the weights `guess`; they may have any scale."""
+    """beta_0 = (gamma w, b_0) by (8) and (9), of the weights `guess`, of any scale; 0 where only the bias is not 0."""
     w, lam = guess / float(np.abs(guess).max(initial=0.0)), P.f.lam
     b = np.zeros_like(w)
     if bias > 0.0:
