@@ -17,13 +17,12 @@ from svmtool.compiled.loops.cd.dcd_loops import FIRST_STATE
 from svmtool.coordinate.face_steps import FIRST_STEPS, face_steps
 from svmtool.data.replicated import stored_rows
 from svmtool.data.row_storage import Rows
-from svmtool.linalg.systems import ROW_VISIT_NS, VISIT_NS
+from svmtool.linalg.systems import CHUNK_NONZEROS, ROW_VISIT_NS, VISIT_NS
 from svmtool.tolerances import GRAM_BELOW
 
 # Neighbouring rows visited together, from MIN_CHUNK_ROWS to MAX_CHUNK_ROWS: long chunks are fetched faster, but a finer
 # order converges faster.  A chunk has about CHUNK_NONZEROS, or MIN_CHUNK_ROWS if all rows have at most CACHED_NONZEROS.
 MAX_CHUNK_ROWS, MIN_CHUNK_ROWS = 16, 4
-CHUNK_NONZEROS = 1024
 CACHED_NONZEROS = 1 << 16
 # Non-zeros of a chunk of rows on disk: their values take the 64 KB that the system reads at once.  Longer chunks are
 # read no faster, and rows of one class are often stored together, where long chunks take three times the epochs.

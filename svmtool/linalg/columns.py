@@ -11,25 +11,24 @@ from svmtool.compiled.threads import run_blocks
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows, as_numbers
 from svmtool.data.row_storage import BLOCK_WORK, MAX_BLOCKS, Rows
-from svmtool.linalg.systems import mirror
+from svmtool.linalg.systems import CHUNK_NONZEROS, mirror
 
-# Columns or rows that coordinate descent visits one after the other, which fetches the next in time: NEIGHBOURS at
-# most, fewer where these have more than CHUNK_NUMBERS.  Epochs of text take half as long, and converge as those in any
-# order
-NEIGHBOURS, CHUNK_NUMBERS = 8, 1024
+# Columns or rows that coordinate descent visits one after the other, which fetches the next in time: at most so many,
+# fewer where these have more than CHUNK_NONZEROS.  Epochs of text take half as long, and converge as those in any order
+NEIGHBOURS = 8
 BLOCK_DENSITY = 16  # least numbers for a feature in a block of rows that is transposed beside others: starts are few
 
 
-def together(n: int, nnz: int) -> int:
-    """How many neighbours among n columns or rows of nnz numbers are visited one after the other."""
-    return min(max(CHUNK_NUMBERS * n // max(nnz, 1), 1), NEIGHBOURS)
+def together(rows: Rows) -> int:
+    """How many neighbours among rows (or columns as rows) are visited one after the other."""
+    return min(max(CHUNK_NONZEROS * rows.n // max(rows.nnz, 1), 1), NEIGHBOURS)
 
 
-def order(random: np.random.Generator, n: int, nnz: int) -> np.ndarray:
-    """0 .. n-1 (i8), neighbours together, in random order."""
-    size = together(n, nnz)
-    found = (random.permutation(np.arange(0, n, size))[:, None] + np.arange(size)).reshape(-1)
-    return found[found < n]
+def order(random: np.random.Generator, rows: Rows) -> np.ndarray:
+    """The numbers of rows (or columns as rows), i8, neighbours together, in random order."""
+    size = together(rows)
+    found = (random.permutation(np.arange(0, rows.n, size))[:, None] + np.arange(size)).reshape(-1)
+    return found[found < rows.n]
 
 
 class Columns:
@@ -142,7 +141,7 @@ class SomeColumns(Rows):
 
     def epochs(self, *terms: Any, most: int, tolerance: float) -> float:
         """Coordinate descent; see `column_epochs`."""
-        return l1_loops.column_epochs(*self._arrays, *terms, together(self.n, self.nnz), most, tolerance)
+        return l1_loops.column_epochs(*self._arrays, *terms, together(self), most, tolerance)
 
     def take(self, chosen: np.ndarray) -> SomeColumns:
         """The columns `chosen` (i8) of these."""

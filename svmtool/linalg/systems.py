@@ -23,6 +23,7 @@ DENSE_GRAM_NS = 0.05  # the same, dense rows: 0.035 to 0.1 on twelve shapes of 5
 CALLS_NS = 2e5  # the calls of a Newton step, whatever the data
 FACTOR_NS, COPY_NS = 0.02, 10.0  # a factorisation of order m: for each of m^3 and of m^2
 
+CHUNK_NONZEROS = 1024  # about, of neighbours that coordinate descent visits one after the other
 PART_ROWS = 128  # rows of a triangle copied, of an inverse computed, or of a large factor, at a time
 MAX_EXCHANGES = 500  # of single entries, in `nonnegative`
 # (rows + columns) (the fewer of these)^2 up to which an orthogonal factorisation takes at most a second

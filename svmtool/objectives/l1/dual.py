@@ -100,7 +100,7 @@ class L1Dual:
         shortest, share = 1.0, 1.0 / max(self.columns.nnz, 1)
         largest = np.inf
         for k in range(MAX_NEWTON_STEPS):
-            rows = order(self._random, part.n, part.nnz)
+            rows = order(self._random, part)
             loops.l1_dual_epoch(*lists, self._squares, self.a, u, rows, self.sigma, part.bias)
             vectors = *self._face, self._vectors, self._old, out
             most = int(min(DUAL_CG_STEPS, max((end - self.work) / (2.0 * share * part.nnz + 1e-300), 1.0)))

@@ -113,7 +113,7 @@ class L1Objective:
         order: the weights to visit (i8); w, and its margins z_i = y_i x_i.w (f8[n]), are updated.
         """
         o, c = self.losses, self.columns()
-        terms = 2.0 * o.cost * o.y, self.penalty, w, order, z
+        terms = o.y, 2.0 * o.cost * o.y, self.penalty, w, order, z
         return l1_loops.hinge2_column_epoch(c.starts, c.row_numbers, c.values, *terms)
 
     def _dual_value(self, g: np.ndarray) -> tuple[float, tuple[float, float]]:

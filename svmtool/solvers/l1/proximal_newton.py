@@ -281,12 +281,12 @@ class ProximalSteps:
         """A step by epochs of coordinate descent on f: about as long as that by the last model, within the budget."""
         o, c = self.objective, self.contest
         w, z, first, epoch = o.w.copy(), o.losses.z.copy(), None, o.descent_work(chosen)
-        nnz = o.columns().some(chosen).nnz
+        columns = o.columns().some(chosen)
         if not o.epoch_at_zero and c.gradient_tol >= 0.0:  # one on the model meets up to twice the violations
             c.at_zero = o.first_epoch()
         most = max(FIRST_EPOCHS, int(self._spent["model"] / epoch))
         for _ in range(int(min(most, max(c.monitor.work_left / epoch, 1.0)))):
-            total = o.epoch(chosen[order(self._random, len(chosen), nnz)], w, z)
+            total = o.epoch(chosen[order(self._random, columns)], w, z)
             self.work += epoch
             first = total if first is None else first
             self._total, self._visited = total, chosen

@@ -214,19 +214,8 @@ def hinge2_slope_after(row_numbers, values, signed, z, step, lo, hi):
     return slope
 
 
-@helper(fast=True)
-def move_margins(row_numbers, values, signed, z, step, lo, hi):
-    """z_i += step y_i x_i over one column x, y_i the sign of signed_i."""
-    if len(row_numbers) == 0:
-        for i in range(hi - lo):
-            z[i] += math.copysign(1.0, signed[i]) * step * values[lo + i]
-    else:
-        for m in range(lo, hi):
-            z[row_numbers[m]] += math.copysign(1.0, signed[row_numbers[m]]) * step * values[m]
-
-
-@loop("f8(u8[], u4[], f8|f4|i1|u1[], f8[], f8[], f8[], u8[], f8[])", fast=True)
-def hinge2_column_epoch(starts, row_numbers, values, signed, penalty, w, chosen, z):
+@loop("f8(u8[], u4[], f8|f4|i1|u1[], f8[], f8[], f8[], f8[], u8[], f8[])", fast=True)
+def hinge2_column_epoch(starts, row_numbers, values, y, signed, penalty, w, chosen, z):
     """An epoch of coordinate descent on f for the squared hinge; updates w and z_i = y_i x_i.w; signed_i = 2 C_i y_i.
 
     Each variable takes a Newton step, shortened if f would increase because rows become active.  chosen: the columns to
@@ -252,5 +241,5 @@ def hinge2_column_epoch(starts, row_numbers, values, signed, penalty, w, chosen,
             step *= 0.5
         if step != 0.0:
             w[j] += step
-            move_margins(row_numbers, values, signed, z, step, lo, hi)
+            add_weighted(row_numbers, values, y, z, step, lo, hi)
     return violations
